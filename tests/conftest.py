@@ -23,8 +23,8 @@ from small_model import small
 
 from jupyter_ctx import Chat
 from jupyter_ctx.providers import adapter
+from jupyter_ctx.providers.local import find_weights
 from jupyter_ctx.providers.lookup import SERVICES, key_variables
-from jupyter_ctx.providers.model_files import find_weights
 from jupyter_ctx.storage.conversation_writer import close_stores
 
 # how long an example takes says nothing on a busy machine

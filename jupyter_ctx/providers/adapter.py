@@ -20,19 +20,18 @@ from ..errors import AuthenticationError, ChatError, ProviderConnectionError, Pr
 from ..runtime.redaction import without_address_keys
 from ..wording import budget_line
 from .base import BY_ENVIRONMENT, NO_KEY, Endpoint, ModelInfo, Piece, Provider, Reply, Request
-from .credit import allowance_in, gateway_of
 from .error_mapping import TOO_LATE, Refusal
-from .http_client import ANSWER, Client, ResponseError, body_bytes, failure, is_this_machine
-from .model_lists import read_cards
-from .parameters import OF_A_PARAMETER, Effort, Form, effort_for, refused_at, tools_error, without
+from .parameters import OF_A_PARAMETER, Form, effort_for, refused_at, tools_error, without
 from .reply_builder import ReplyBuilder
 from .request_body import encoded, in_prompt, prepared, schema_text, with_parameters
-from .stream_events import AnswerParts
+from .server_facts import key_path, money_left, read_cards
+from .wire import ANSWER, Client, ResponseError, body_bytes, failure, is_this_machine
 
 SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
 ASK_SECONDS = 2.0  # for what a server says of its models, or of what is left to spend
 COUNTED = frozenset({"model", "messages", "input", "instructions", "system", "text", "output_config", "tools"})
+NOT_SENT: tuple[Any, ...] = (None, "", [])  # values of fields that are not sent
 ASK_TIMES = 3  # some know a window only once the model is loaded
 
 
@@ -42,11 +41,12 @@ class Adapter(Provider):
     own_address: ClassVar[str] = ""  # of the provider itself, where the endpoint names no other
     path: ClassVar[str] = ""  # of requests for an answer
     list_path: ClassVar[str] = ""
-    count_path: ClassVar[str] = ""  # empty: the provider does not count
+    count_path: str = ""  # empty: the provider does not count
     efforts: Sequence[Form] = ()  # the ways in which this API is told how much to think, the newest first
     takes = frozenset({"image", "pdf"})
     takes_schema = True
     takes_tools = True
+    tells_schema: ClassVar[bool] = False  # whether the prompt tells the schema of an answer in any case
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at
@@ -57,14 +57,14 @@ class Adapter(Provider):
         self.catalogue = "" if at.self_hosted else (at.base_url or at.name)
         self._client = Client(self.address, at.timeout)
         self._card, self._asked = ModelInfo(at.model), 0  # what a server of the user's own says of the model
-        self._gateway = gateway_of(at.name, {})  # which tells what is left to spend
+        self._key_path = key_path(at.name, {})  # where is told what is left to spend
         self._refused = refused_at(self.endpoint)
 
     # what each adapter implements: messages into a body, and events into pieces
 
     @abstractmethod
-    def body(self, request: Request) -> dict[str, Any]:
-        """Return a request as the API takes it."""
+    def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
+        """Return a request as the API takes it; ``form``: its schema, where the API takes that apart."""
 
     @abstractmethod
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
@@ -74,20 +74,28 @@ class Adapter(Provider):
         """Return the headers that hold the key."""
         return {} if self.at.api_key == NO_KEY else {"Authorization": f"Bearer {self.at.api_key}"}
 
+    def _send(self, body: dict[str, Any]) -> Any:
+        """Send the body of a request and return the HTTP response, unread."""
+        return self._client.open(self.path, self._with_key(), encoded(body))
+
     def _count(self, request: Request) -> int | None:
         """Return the tokens of a request, where the provider counts without answering."""
         if not self.count_path:
             return None
         asked = {name: value for name, value in self.body(request).items() if name in COUNTED}
-        return int(self._ask(self.count_path, asked)["input_tokens"])
+        try:
+            return int(self._ask(self.count_path, asked)["input_tokens"])
+        except Refusal as refusal:
+            self.count_path = "" if refusal.code == 404 else self.count_path
+            raise
 
     def _served(self) -> ModelInfo:
         """Return what a server of the user's own says of the model."""
         return ModelInfo(self.at.model)
 
-    def _learn(self, refusal: Refusal, request: Request) -> None:
-        """Learn from a refusal what the model does not take."""
-        self._refused.learn(refusal, request, self.body(request), self.efforts)
+    def _learn(self, refusal: Refusal, request: Request, body: dict[str, Any]) -> None:
+        """Learn from the refusal of a body what the model does not take."""
+        self._refused.learn(refusal, request, body, self.efforts)
 
     # what all adapters share
 
@@ -96,28 +104,35 @@ class Adapter(Provider):
         request = prepared(request)
         delays = list(DELAYS) if request.waits else []
         while True:
-            reply, closed, known = ReplyBuilder(self.at.model, request), self._client.closed, len(self._refused)
+            reply, closed, body = ReplyBuilder(self.at.model, request), self._client.closed, self.body(request)
             try:
-                with closing(self._send(request)) as response:
-                    self._gateway = gateway_of(self.at.name, response.headers) or self._gateway
-                    answer = AnswerParts(body_bytes(response, ANSWER), reply.note)
-                    for piece in self._read(iter(answer), reply):
+                with closing(self._send(body)) as response:
+                    self._key_path = key_path(self.at.name, response.headers) or self._key_path
+                    for piece in self._read(reply.events(body_bytes(response, ANSWER)), reply):
                         shown = reply.add(piece)
                         if shown is not None:
                             yield shown
-                if not (reply.pieces or reply.calls) and reply.stop_reason is None and answer.words is not None:
-                    raise Refusal(None, answer.words)
+                if not (reply.pieces or reply.calls) and reply.stop_reason is None and reply.words is not None:
+                    raise Refusal(None, reply.words)
                 break
             except Exception as error:
                 is_over = bool(reply.pieces or reply.calls) or closed.is_set()
-                wait = None if is_over else self._wait(error, delays, request, known)
+                wait = None if is_over else self._wait(error, delays, request, body)
                 if wait is None or (wait and closed.wait(wait)):
                     raise self._translated(error, request, begun=bool(reply.pieces)) from None
         yield replace(reply.reply(), notices=self._refused.untold(self.differences(request)))
 
+    def body(self, request: Request) -> dict[str, Any]:
+        """Return a request as the API takes it, with effort and the user's own parameters, without what is refused."""
+        body = {name: each for name, each in self._body(*self._structured(request)).items() if each not in NOT_SENT}
+        effort = effort_for(request.effort, self.efforts, self._refused.names)
+        if effort is not None:
+            body = with_parameters(body, effort.fields)
+        return without(with_parameters(body, request.parameters), self._refused.names)
+
     def differences(self, request: Request) -> list[str]:
         """Return what of a request is not sent as it is asked for, a line each."""
-        effort = self._effort(request)
+        effort = effort_for(request.effort, self.efforts, self._refused.names)
         asked = {"temperature"} if request.temperature is not None else set[str]()
         asked |= request.parameters.keys()
         left_out = sorted([name for name in self._refused.names if name.partition(".")[0] in asked])
@@ -152,85 +167,37 @@ class Adapter(Provider):
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the provider counts them; ``None`` where it does not, or fails."""
-        with suppress(ChatError), self._translating():
+        with suppress(Exception):
             return self._count(prepared(request))
         return None
 
     def allowance(self) -> MoneyLeft | None:
         """Return what is left to spend with the key, as its gateway says when it is asked; ``None``: unknown."""
-        if self._gateway is None or self.at.api_key in ("", NO_KEY, BY_ENVIRONMENT):
+        if not self._key_path or self.at.api_key in ("", NO_KEY, BY_ENVIRONMENT):
             return None
         root = self.address.partition("?")[0].rstrip("/").removesuffix("/v1")
         with suppress(Exception):  # whatever it answers
-            return allowance_in(self._gateway, self._ask(root + self._gateway.path))
+            return money_left(self._ask(root + self._key_path))
         return None
 
     def close(self) -> None:
         """End every open response and close the connections, from any thread; the next request opens new ones."""
         self._client.close()
 
-    # what is sent
-
-    def _effort(self, request: Request) -> Effort | None:
-        """Return how much a request says to think, as the model takes it."""
-        return effort_for(request.effort, self.efforts, self._refused.names)
-
-    def _with_options(self, body: Mapping[str, Any], request: Request) -> dict[str, Any]:
-        """Return a body with effort and the user's own parameters, without what is refused here."""
-        effort = self._effort(request)
-        given = {name: value for name, value in body.items() if value not in (None, "", [])}
-        body = with_parameters(given, effort.fields) if effort is not None else given
-        body = with_parameters(body, {**self.at.extra_body, **request.parameters})
-        return without(body, self._refused.names)
+    # what is sent, and sent again
 
     def _structured(self, request: Request) -> tuple[Request, dict[str, Any] | None]:
         """Return a request with the form of its schema; where there is none, its last message tells the schema."""
-        if request.schema is None:
-            return request, None
         form = None
-        if schema_text(request.schema) not in self._refused.schemas:
+        if request.schema is not None and schema_text(request.schema) not in self._refused.schemas:
             schema = request.schema.json  # servers of the user's own know all keywords, or pass over some
             form = dict(schema) if self.at.self_hosted else strict_form(schema)
-        return (request if form is not None else in_prompt(request)), form
-
-    # connecting, and asking again
-
-    def _send(self, request: Request) -> Any:
-        """Send a request and return the HTTP response, unread."""
-        return self._client.open(self.path, self._with_key(), encoded(self.body(request)))
+        return (in_prompt(request) if form is None or self.tells_schema else request), form
 
     def _ask(self, path: str, body: Mapping[str, Any] | None = None, seconds: float = ASK_SECONDS) -> Any:
         """Return the JSON that the server answers at a path."""
-        given = None if body is None else encoded({name: each for name, each in body.items() if each not in (None, [])})
+        given = None if body is None else encoded({name: each for name, each in body.items() if each not in NOT_SENT})
         return self._client.json(path, self._with_key(), given, seconds=seconds)
-
-    def _wait(self, error: Exception, delays: list[float], request: Request, known: int) -> float | None:
-        """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left.
-
-        ``known``: how many parameters and schemas were known to be refused when the request was sent.
-        """
-        refusal = error if isinstance(error, Refusal) else None
-        if refusal is not None and self._adapts(refusal, request, known):
-            return 0.0
-        is_of_tools = refusal is not None and request.tools and tools_error(refusal, self.at.model)
-        may_be_billed = request.once and (refusal is None or refusal.code in TOO_LATE)
-        if is_of_tools or may_be_billed or isinstance(error, ChatError) or not delays:
-            return None
-        first, delay = len(delays) == len(DELAYS), delays.pop(0)
-        if refusal is None:
-            return delay if failure(error) == "reset" else None
-        return refusal.wait(delay, DELAYS[-1] if first else None)
-
-    def _adapts(self, refusal: Refusal, request: Request, known: int) -> bool:
-        """Return whether the request can be sent again at once, without what was refused.
-
-        What is refused may have been learned by another thread, until this one had read its own refusal.
-        """
-        if refusal.is_unpaid or refusal.overflow or refusal.code not in OF_A_PARAMETER:
-            return False
-        if len(self._refused) == known:  # else it is about a request as it would not be sent any more
-            self._learn(refusal, request)
-        return len(self._refused) > known
 
     def _with_key(self) -> dict[str, str]:
         """Return the headers. Raises AuthenticationError where there is no key, or none that can be sent."""
@@ -241,6 +208,31 @@ class Adapter(Provider):
                 f"The key for {self.at.name} has characters that no key has: %chat key sets another."
             )
         return self._headers()
+
+    def _wait(self, error: Exception, delays: list[float], request: Request, body: dict[str, Any]) -> float | None:
+        """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left."""
+        refusal = error if isinstance(error, Refusal) else None
+        if refusal is not None and self._adapts(refusal, request, body):
+            return 0.0
+        is_of_tools = refusal is not None and request.tools and tools_error(refusal, self.at.model)
+        may_be_billed = request.once and (refusal is None or refusal.code in TOO_LATE)
+        if is_of_tools or may_be_billed or isinstance(error, ChatError) or not delays:
+            return None
+        delay = delays.pop(0)
+        if refusal is None:
+            return delay if failure(error) == "reset" else None
+        return refusal.wait(delay)
+
+    def _adapts(self, refusal: Refusal, request: Request, body: dict[str, Any]) -> bool:
+        """Return whether the request can be sent again at once, without what was refused of its body.
+
+        What is refused may have been learned by another thread, until this one had read its own refusal.
+        """
+        if refusal.is_unpaid or refusal.overflow or refusal.code not in OF_A_PARAMETER:
+            return False
+        if self.body(request) == body:
+            self._learn(refusal, request, body)
+        return self.body(request) != body
 
     # errors
 
@@ -255,21 +247,17 @@ class Adapter(Provider):
     def _translated(self, error: Exception, request: Request | None = None, *, begun: bool = False) -> ChatError:
         """Return an error as a ChatError without the key in it."""
         if isinstance(error, Refusal):
+            left = None
+            if error.is_unpaid:
+                self._key_path = key_path(self.at.name, error.headers, str(error.body)) or self._key_path
+                left = self.allowance()
             about_tools = tools_error(error, self.at.model) if request and request.tools else None
-            error = about_tools or error.error(self.at, self._left(error))
+            error = about_tools or error.error(self.at, "" if left is None else budget_line(left))
         elif not isinstance(error, ChatError):
             error = self._connection_error(error, begun=begun)
         if len(self.at.api_key) >= SECRET_LENGTH and self.at.api_key != BY_ENVIRONMENT:
             error.args = tuple(str(text).replace(self.at.api_key, "***") for text in error.args)
         return error
-
-    def _left(self, refusal: Refusal) -> str:
-        """Return what is left with the key, in words, where money is the cause; empty: that is unknown."""
-        if not refusal.is_unpaid:
-            return ""
-        self._gateway = gateway_of(self.at.name, refusal.headers, str(refusal.body)) or self._gateway
-        found = self.allowance()
-        return budget_line(found) if found is not None else ""
 
     def _connection_error(self, error: Exception, *, begun: bool) -> ChatError:
         where, kind = self.at.shown_name, failure(error)
@@ -278,24 +266,18 @@ class Adapter(Provider):
         if kind is None:
             return ProviderError(f"{where} sent a response that cannot be read ({type(error).__name__}: {error}).")
         if begun:
-            return ProviderConnectionError(f"The connection to {where} broke in the middle of the reply.")
-        if "CERTIFICATE_VERIFY_FAILED" in str(error):
-            return ProviderConnectionError(
-                f"The certificate of {where} is not trusted ({error}): name the one that signed it in SSL_CERT_FILE."
-            )
-        if kind == "timeout":
-            return ProviderConnectionError(
-                f"{where} did not answer within {self.at.timeout:g} s: %chat use MODEL --timeout N allows more."
-            )
-        if proxy := _proxy_to(self.address):
-            return ProviderConnectionError(
-                f"No connection to {where} through the proxy that {proxy} names ({error}). Check both addresses."
-            )
-        if self.at.base_url is None:
-            return ProviderConnectionError(f"No connection to {where}. Check the network and its proxy.")
-        return ProviderConnectionError(
-            f"No connection to {where}. Check the address, and that the server is running (%chat help servers)."
-        )
+            why = f"The connection to {where} broke in the middle of the reply."
+        elif "CERTIFICATE_VERIFY_FAILED" in str(error):
+            why = f"The certificate of {where} is not trusted ({error}): name the one that signed it in SSL_CERT_FILE."
+        elif kind == "timeout":
+            why = f"{where} did not answer within {self.at.timeout:g} s: %chat use MODEL --timeout N allows more."
+        elif proxy := _proxy_to(self.address):
+            why = f"No connection to {where} through the proxy that {proxy} names ({error}). Check both addresses."
+        elif self.at.base_url is None:
+            why = f"No connection to {where}. Check the network and its proxy."
+        else:
+            why = f"No connection to {where}. Check the address, and that the server is running (%chat help servers)."
+        return ProviderConnectionError(why)
 
 
 def _proxy_to(base_url: str) -> str:

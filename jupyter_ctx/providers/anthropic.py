@@ -23,14 +23,13 @@ from .request_body import (
     sent_parts,
     written_state,
 )
-from .stream_events import count, dict_at, text_at
+from .wire import count, dict_at, text_at
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 API_VERSION = "2023-06-01"
 MAX_TOKENS = 4_096  # the API demands one
 LEAST_BUDGET = 1_024  # tokens of thinking
 _API = "anthropic"
-Blocks = dict[object, tuple[dict[str, Any], list[tuple[str, str]]]]  # by place, each with what came of its fields
 EMPTY = {"type": "text", "text": ""}
 DELTAS = ("text", "thinking", "signature", "partial_json")  # fields that come in pieces
 
@@ -49,10 +48,16 @@ class Anthropic(Adapter):
         return {"anthropic-version": API_VERSION, "x-api-key": self.at.api_key}
 
     def body(self, request: Request) -> dict[str, Any]:
-        """Return a request as the API takes it."""
-        told, form = self._structured(request)
-        messages, system, whole = _cached(told)
-        body = {
+        """Return a request as the API takes it; a budget for thinking, of older models, leaves room for the answer."""
+        body = super().body(request)
+        thinking, most = body.get("thinking"), body["max_tokens"]
+        if isinstance(thinking, dict) and thinking.get("budget_tokens", 0) >= most:
+            body["thinking"] = {**thinking, "budget_tokens": max(LEAST_BUDGET, most // 2)}
+        return body
+
+    def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
+        messages, system, whole = _cached(request)
+        return {
             "max_tokens": request.max_tokens or MAX_TOKENS,
             "messages": messages,
             "model": self.at.model,
@@ -66,57 +71,48 @@ class Anthropic(Adapter):
                 for tool in request.tools
             ],
         }
-        return _within_length(self._with_options(body, request))
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
-        reported, blocks = dict[str, Any](), Blocks()
+        reported, blocks = dict[str, Any](), dict[object, dict[str, Any]]()
         for event in events:
-            kind, message = event.get("type"), dict_at(event, "message")
+            kind, message, delta = event.get("type"), dict_at(event, "message"), dict_at(event, "delta")
             reply.model = text_at(message, "model") or reply.model
-            for name in ("content_block", "delta"):
-                yield _piece(dict_at(event, name))
+            yield _piece(dict_at(event, "content_block"))
+            yield _piece(delta)
             if reply.offers_tools:
                 _take(event, blocks)
             for place in (message, event):  # what is reported later counts, but for zeros that gateways fill in
                 reported |= {name: value for name, value in dict_at(place, "usage").items() if value}
-            if kind == "message_delta":
-                _end(dict_at(event, "delta"), reply)
+            if kind == "message_delta" and text_at(delta, "stop_reason"):
+                details = dict_at(delta, "stop_details")
+                told = filter(None, (text_at(details, name) for name in ("category", "explanation")))
+                reply.end(delta["stop_reason"], ": ".join(told))
             reply.whole = reply.whole or kind == "message_stop"
         reply.usage = _usage(reported)
-        whole = [block for each in blocks.values() if (block := _whole(*each)) != EMPTY]
+        whole = [_whole(block) for block in blocks.values() if block != EMPTY]
         for number, block in enumerate(whole):
             if is_call(block):
-                reply.call(number, text_at(block, "id"), text_at(block, "name"), text_at(block, "input"))
+                reply.call(number, text_at(block, "id"), text_at(block, "name"), block["input"])
         reply.state = written_state(_API, whole) if reply.calls else ""
 
 
-def _take(event: dict[str, Any], blocks: Blocks) -> None:
+def _take(event: dict[str, Any], blocks: dict[object, dict[str, Any]]) -> None:
     """Take what an event begins, or adds to a block."""
-    place, begun = event.get("index"), event.get("content_block")
+    place, begun, delta = event.get("index"), event.get("content_block"), dict_at(event, "delta")
     if isinstance(begun, dict):
-        blocks[place] = begun, []
+        blocks[place] = {name: value for name, value in begun.items() if value is not None}
     elif place in blocks:
-        delta = dict_at(event, "delta")
-        blocks[place][1].extend((name, text_at(delta, name)) for name in DELTAS if name in delta)
+        added = {name: text_at(blocks[place], name) + text_at(delta, name) for name in DELTAS if name in delta}
+        blocks[place].update(added)
 
 
-def _whole(begun: dict[str, Any], pieces: list[tuple[str, str]]) -> dict[str, Any]:
+def _whole(block: dict[str, Any]) -> dict[str, Any]:
     """Return a block as it is sent back; the input of a call is JSON as the model wrote it."""
-    block = {name: value for name, value in begun.items() if value is not None}
-    for name in dict(pieces):
-        block[name] = text_at(block, name) + "".join([text for each, text in pieces if each == name])
     written = block.pop("partial_json", "") or json.dumps(block.get("input") or {}, ensure_ascii=False)
-    if "input" in block:  # of a call, or of a tool that the server runs itself
-        block["input"] = written if is_call(block) else arguments(ToolCall("", "", written))
-    return block
-
-
-def _within_length(body: dict[str, Any]) -> dict[str, Any]:
-    """Return a body whose budget for thinking, which older models have, leaves room for the answer."""
-    thinking = body.get("thinking")
-    if not isinstance(thinking, dict) or thinking.get("budget_tokens", 0) < body["max_tokens"]:
-        return body
-    return {**body, "thinking": {**thinking, "budget_tokens": max(LEAST_BUDGET, body["max_tokens"] // 2)}}
+    if "input" not in block:
+        return block
+    # of a call, or of a tool that the server runs itself
+    return {**block, "input": written if is_call(block) else arguments(ToolCall("", "", written))}
 
 
 def _sent(message: Message) -> Parts:
@@ -172,13 +168,6 @@ def _piece(block: dict[str, Any]) -> Piece:
     if kind in ("thinking", "thinking_delta"):
         return Thought(text_at(block, "thinking"))
     return text_at(block, "text") if kind in ("text", "text_delta") else ""
-
-
-def _end(place: dict[str, Any], reply: ReplyBuilder) -> None:
-    why = text_at(place, "stop_reason")
-    if why:
-        details = dict_at(place, "stop_details")
-        reply.end(why, ": ".join(filter(None, (text_at(details, name) for name in ("category", "explanation")))))
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:

@@ -192,7 +192,6 @@ class Endpoint:
     loaded_at: str = ""  # the path of the list of loaded models, where that is not the usual list
     truncates: str = ""  # how to end the server's silent truncation
     prices: str | None = None  # its name in the table of prices
-    extra_body: Mapping[str, Any] = field(default_factory=dict)  # parameters sent with every request
     timeout: float = 600.0  # seconds that the server may be silent
 
     @property

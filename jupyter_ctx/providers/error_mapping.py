@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 from typing import Any
 
@@ -45,10 +44,11 @@ OWN_WORDS = (  # fields of a provider's own words; OpenRouter's "raw" is what th
     "header", "details",
 )  # fmt: skip
 TIME_FIELDS = ("retryDelay", "retry_after")  # the first is in Gemini's RetryInfo
+MARKS = ("reason", "code", "type", "status", "status_code")  # fields of codes and types
 HTML_PAGE = r"(?i)<(?:!doctype|html|head|body)\b"
 TITLE = r"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
 
-# Waiting does not help where nothing is left to spend, or where one request alone is above the limit. Money is out
+# Asking again does not help where nothing is left to spend, or where one request alone is above the limit. Money is out
 # where a sentence names it and says that it is gone, or names a limit on use that money or a date lifts.
 MONEY = r"(?i)\b(?:credits?\b|balance\b|funds|budget|spend|wallet|invoice|payment)|key limit|insufficient quota"
 USE = r"(?i)\b(?:usage|quota|allowance|free tier|trial|subscription|billing)\b"
@@ -72,83 +72,42 @@ RETRY_WORDS = rf"(?i)(?:try again|retry|wait|available again|resets?|come back)[
 
 
 class Refusal(Exception):  # noqa: N818 (the word for it)
-    """What arrived instead of an answer, or in one: the HTTP status, where there was one, the body and the headers."""
+    """What arrived instead of an answer, or in one: the HTTP status, where there was one, the body and the headers.
+
+    ``marks``: the codes and types of the error, the innermost first.
+    ``code``: the status; where that says little, the status that the error's code stands for.
+    ``text``, ``words``: what the provider says, in one line: its innermost message; what is shown of it.
+    ``parameter``: the name in the field that OpenAI's errors have for the parameter that is refused.
+    ``places``: the text, with the places in the request that FastAPI names beside it.
+    ``overflow``: what is said of the context window; ``None`` where it is about something else.
+    ``exceeds_size``: whether the request has too many bytes or characters, or needs too much memory.
+    ``retry_after``: seconds to wait, where the provider names them: in a header, in a field, or in words.
+    ``too_large``: the limit in tokens a minute and the tokens of this request, where it alone exceeds the limit.
+    ``is_unpaid``: whether credit is missing, or a quota that waiting does not restore.
+    """
 
     def __init__(self, status: int | None, body: Any, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"status {status}")
         self.status, self.body, self.headers = status, body, headers or {}
-
-    @cached_property
-    def parts(self) -> list[BodyPart]:
-        """The parts of the body, the outermost first."""
-        return body_parts(self.body)
-
-    @cached_property
-    def plain(self) -> str:
-        """What the body says, in plain English."""
-        return plain_text(self.parts)
-
-    def _values(self, *names: str) -> list[Any]:
-        """Return the texts and numbers in fields of these names, the innermost first, there in the order of names."""
-        fields = [part for part in self.parts if part.name in names and type(part.value) in (str, int, float)]
-        return [part.value for part in sorted(fields, key=lambda part: (-part.depth, names.index(part.name)))]
-
-    @cached_property
-    def code(self) -> int | None:
-        """The status; where that says little, the status that the error's code stands for."""
+        parts = body_parts(body)
+        plain, messages = plain_text(parts), [each for each in _values(parts, OWN_WORDS) if isinstance(each, str)]
+        whole = parts[0].value if isinstance(parts[0].value, str) else body
+        said = next(filter(None, messages), whole)
+        self.marks = _values(parts, MARKS)
+        self.parameter = next((str(each) for each in _values(parts, ("param",)) if each), "")
+        self.text = " ".join(_without_page(str(said or "")[:MAX_BODY]).split())
+        self.words = self.text[:MAX_SHOWN]
+        self.places = " ".join([self.text, *re.findall(r'"loc": ?\[([^\]]*)\]', str(body)[:MAX_BODY])])
         codes = [code for code in map(_as_status, self.marks) if code]
-        if self.status not in VAGUE and not (self.status == 413 and 429 in codes):  # Groq: tokens a minute
-            return self.status
-        return next(iter(codes), self.status)
+        is_clear = status not in VAGUE and not (status == 413 and 429 in codes)  # Groq: tokens a minute
+        self.code = status if is_clear else next(iter(codes), status)
+        self.overflow = overflow_in(status, plain)
+        self.exceeds_size = self.overflow is None and exceeds_size(status, plain)
+        self.retry_after = _wait_in((self.headers.get("retry-after"), *_values(parts, TIME_FIELDS)), self.text)
+        self.too_large = self._too_large()
+        self.is_unpaid = self._is_unpaid()
 
-    @cached_property
-    def text(self) -> str:
-        """What the provider says, in one line: its innermost message."""
-        messages = [value for value in self._values(*OWN_WORDS) if value and isinstance(value, str)]
-        whole = self.parts[0].value
-        said = next(iter(messages), whole if isinstance(whole, str) else self.body)
-        return " ".join(_without_page(str(said or "")[:MAX_BODY]).split())
-
-    @cached_property
-    def marks(self) -> list[Any]:
-        """The codes and types of the error, the innermost first."""
-        return self._values("reason", "code", "type", "status", "status_code")
-
-    @cached_property
-    def parameter(self) -> str:
-        """The name in the field that OpenAI's errors have for the parameter that is refused."""
-        return next((str(value) for value in self._values("param") if value), "")
-
-    @cached_property
-    def places(self) -> str:
-        """The text, with the places in the request that FastAPI names beside it."""
-        return " ".join([self.text, *re.findall(r'"loc": ?\[([^\]]*)\]', str(self.body)[:MAX_BODY])])
-
-    @property
-    def words(self) -> str:
-        """The provider's own words, as they are shown."""
-        return self.text[:MAX_SHOWN]
-
-    @cached_property
-    def overflow(self) -> Overflow | None:
-        """What the refusal says of the context window; ``None`` where it is about something else."""
-        return overflow_in(self.status, self.plain)
-
-    @property
-    def exceeds_size(self) -> bool:
-        """Whether the request has too many bytes or characters, or needs too much memory."""
-        return self.overflow is None and exceeds_size(self.status, self.plain)
-
-    @cached_property
-    def retry_after(self) -> float | None:
-        """Seconds to wait, where the provider names them: in a header, in a field, or in words."""
-        named = map(_time_of, (self.headers.get("retry-after"), *self._values(*TIME_FIELDS)))
-        times = (*named, _time_in_words(self.text))
-        return next((seconds for seconds in times if seconds is not None), None)
-
-    @cached_property
-    def too_large(self) -> tuple[int, int] | None:
-        """The limit in tokens a minute and the tokens of this request, where the request alone exceeds the limit."""
+    def _too_large(self) -> tuple[int, int] | None:
         is_rate = self.code in (413, 429) or re.search(OF_A_RATE, self.text)
         found = re.search(LIMIT_AND_REQUESTED, self.text) if is_rate else None
         if found is None:
@@ -156,9 +115,7 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
         limit, requested = (int(number.replace(",", "")) for number in found.groups())
         return (limit, requested) if requested > limit else None
 
-    @cached_property
-    def is_unpaid(self) -> bool:
-        """Whether credit is missing, or a quota that waiting does not restore."""
+    def _is_unpaid(self) -> bool:
         marks = (str(mark)[:MAX_SHOWN] for mark in self.marks)
         said = ". ".join((*marks, re.sub(NAME_IN_QUOTES, "…", self.text))).replace("_", " ")
         if self.overflow or self.code in (404, 405, *TOO_LATE):
@@ -173,51 +130,26 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
         lasts = self.retry_after is None or self.retry_after > LONG_WAIT
         return lasts and any(re.search(USE, each) for each in exhausted) and bool(re.search(LIFTED_BY, said))
 
-    def wait(self, delay: float, unnamed: float | None) -> float | None:
-        """Return the seconds to wait before a retry, or ``None``: no retry.
-
-        Where the refusal names no time, ``delay`` is for a busy server, ``unnamed`` for a rate limit.
-        """
+    def wait(self, delay: float) -> float | None:
+        """Return the seconds to wait before a retry, ``delay`` where none are named; ``None``: no retry."""
         passes = self.code in (429, *BUSY) and not (self.overflow or self.too_large or self.is_unpaid)
         if not passes or self.exceeds_size:  # of memory, with a 500
             return None
-        if self.retry_after is not None:
-            return self.retry_after if self.retry_after <= MAX_RETRY_WAIT else None
-        return unnamed if self.code == 429 else delay
+        seconds = delay if self.retry_after is None else self.retry_after
+        return seconds if seconds <= MAX_RETRY_WAIT else None
 
     def error(self, at: Endpoint, left: str = "") -> ChatError:
         """Return the ChatError for this refusal; ``left``: what is left with the key, in words."""
-        where, model, said = at.shown_name, at.model, (self.words or "it said no more").rstrip(".")
-        if self.overflow:
-            return ContextOverflowError(
-                self.words, used=self.overflow.input_tokens, limit=self.overflow.context_window, overflow=self.overflow
-            )
+        where, model, overflow = at.shown_name, at.model, self.overflow
+        said = (self.words or "it said no more").rstrip(".")
+        if overflow:
+            used, limit = overflow.input_tokens, overflow.context_window
+            return ContextOverflowError(self.words, used=used, limit=limit, overflow=overflow)
         if self.is_unpaid:
-            then = f"{left}." if left else "Waiting does not help: see its billing."
-            then = "To go on before that date, see its billing." if re.search(DATE, said) and not left else then
-            text = f"{where} has no credit or budget left for this key ({said}). {then}"
-            return BudgetExceededError(text, status=self.status)
-        if self.too_large or self.code == 429:
-            return self._limited(where, said)
-        if self.exceeds_size:
-            return ContextOverflowError(said, overflow=Overflow(), by_bytes=True)
-        if self.code in (401, 403):
-            another = f"%chat key {at.name or where}".partition("?")[0]
-            if at.api_key == NO_KEY:
-                return AuthenticationError(f"{where} wants a key, and none was given ({said}): {another} asks for it.")
-            return AuthenticationError(f"{where} rejected the key ({said}): {another} asks for another.")
-        if self.code == 404 and at.self_hosted and not re.search(rf"(?i)\bmodels?\b|{re.escape(model)}", self.text):
-            text = f"Nothing answers at {where} ({said}): is the address right? Most end in /v1."
-            return ModelNotFoundError(text, model=model)
-        if self.code == 404:
-            return ModelNotFoundError(f"{model} is not served at {where} ({said}).", model=model)
-        again = " Try again later." if self.code in BUSY else ""
-        is_page = self.status is None and re.search(HTML_PAGE, str(self.body)[:MAX_BODY])
-        again = " Is that the address of its API?" if is_page else again
-        return ProviderError(f"{where} refused ({self.status or 'in the stream'}): {said}.{again}", status=self.code)
-
-    def _limited(self, where: str, said: str) -> ChatError:
-        """Return the error for a rate limit, which says whether waiting helps, and what else does."""
+            then = left or "Asking again does not help: see its billing"
+            return BudgetExceededError(
+                f"{where} has no credit or budget left for this key ({said}). {then}.", status=self.status
+            )
         if self.too_large:
             limit, requested = self.too_large
             return RateLimitError(
@@ -226,12 +158,29 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
                 "leave out older turns, or ask for a higher limit there.",
                 helps_to_wait=False,
             )
-        when = f"in {_seconds(self.retry_after)}" if self.retry_after else "later"
-        return RateLimitError(f"Too many requests ({said}): try again {when}.", retry_after=self.retry_after)
+        if self.code == 429:
+            seconds = self.retry_after
+            when = f"in {seconds:.{0 if seconds >= 1 else 2}f} s" if seconds else "later"
+            return RateLimitError(f"Too many requests ({said}): try again {when}.", retry_after=seconds)
+        if self.exceeds_size:
+            return ContextOverflowError(said, overflow=Overflow(), by_bytes=True)
+        if self.code in (401, 403):
+            what = "wants a key, and none was given" if at.api_key == NO_KEY else "rejected the key"
+            enter = f"%chat key {at.name or where}".partition("?")[0]
+            return AuthenticationError(f"{where} {what} ({said}): {enter} asks for one.")
+        if self.code == 404 and at.self_hosted and not re.search(rf"(?i)\bmodels?\b|{re.escape(model)}", self.text):
+            text = f"Nothing answers at {where} ({said}): is the address right? Most end in /v1."
+            return ModelNotFoundError(text, model=model)
+        if self.code == 404:
+            return ModelNotFoundError(f"{model} is not served at {where} ({said}).", model=model)
+        again = " Try again later." if self.code in BUSY else ""
+        return ProviderError(f"{where} refused ({self.status or 'in the stream'}): {said}.{again}", status=self.code)
 
 
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.2g} s"
+def _values(parts: list[BodyPart], names: Sequence[str]) -> list[Any]:
+    """Return the texts and numbers in fields of these names, the innermost first, there in the order of names."""
+    fields = [part for part in parts if part.name in names and type(part.value) in (str, int, float)]
+    return [part.value for part in sorted(fields, key=lambda part: (-part.depth, names.index(part.name)))]
 
 
 def _without_page(text: str) -> str:
@@ -250,19 +199,16 @@ def _as_status(mark: Any) -> int | None:
     return mark if type(mark) is int and 400 <= mark < 600 else None
 
 
-def _time_of(value: Any) -> float | None:
-    """Return the seconds in a header or a field: a number of them, or one with a unit."""
-    text = str(value)[:MAX_SHOWN] if type(value) in (int, float, str) else ""
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", text):
-        return float(text)
-    return _sum(text) if re.fullmatch(SPAN, text) else None
-
-
-def _time_in_words(text: str) -> float | None:
-    """Return the seconds in words such as "try again in 1m3.5s"."""
+def _wait_in(values: Iterable[Any], text: str) -> float | None:
+    """Return the seconds in a header or a field, else in words such as "try again in 1m3.5s"."""
+    for value in (str(value)[:MAX_SHOWN] for value in values):
+        if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
+            return float(value)
+        if re.fullmatch(SPAN, value):
+            return _seconds(value)
     found = re.search(RETRY_WORDS, text)
-    return _sum(found[1]) if found else None
+    return _seconds(found[1]) if found else None
 
 
-def _sum(span: str) -> float:
+def _seconds(span: str) -> float:
     return sum(float(number) * UNIT_SECONDS[unit] for number, unit in re.findall(TIME, span.lower()))

@@ -19,11 +19,13 @@ from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import Parts, as_base64, encoded, is_call, sent_calls, sent_parts, sent_state, written_state
-from .stream_events import count, dict_at, dicts_in, text_at
+from .wire import count, dict_at, dicts_in, text_at
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
 _API = "google"
-BESIDE_CONFIG = frozenset({"systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent", "labels"})
+BESIDE_CONFIG = frozenset(
+    {"contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent", "labels"}
+)
 
 
 class Google(Adapter):
@@ -49,10 +51,10 @@ class Google(Adapter):
         place = f"projects/{project}/locations/{location}/publishers/google"
         return f"https://{host}/v1beta1/{place}/models/{self.at.model.removeprefix('models/')}:{action}"
 
-    def body(self, request: Request) -> dict[str, Any]:
-        """Return the settings of a request, under Python's names, as users write them."""
-        _, form = self._structured(request)
-        body = {
+    def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
+        """Return the settings of a request, under Python's names, as users write them, beside its contents."""
+        return {
+            "contents": _contents(request.said),
             "system_instruction": {"parts": [{"text": request.system}]} if request.system else None,
             "max_output_tokens": request.max_tokens,
             "temperature": request.temperature,
@@ -62,16 +64,12 @@ class Google(Adapter):
             "logprobs": request.top_logprobs or None,
             "tools": [{"functionDeclarations": _declarations(request)}] if request.tools else None,
         }
-        return self._with_options(body, request)
 
-    def _send(self, request: Request) -> Any:
-        told, _ = self._structured(request)
-        named = {_in_json(name): value for name, value in self.body(request).items()}
-        config = {name: value for name, value in named.items() if name not in BESIDE_CONFIG}
-        beside = {name: value for name, value in named.items() if name in BESIDE_CONFIG}
-        body = {"contents": _contents(told.said), "generationConfig": config, **beside}
+    def _send(self, body: dict[str, Any]) -> Any:
+        config = {re.sub("_([a-z])", lambda found: found[1].upper(), name): value for name, value in body.items()}
+        beside = {name: config.pop(name) for name in BESIDE_CONFIG & config.keys()}
         path = f"{self._address('streamGenerateContent')}?alt=sse"
-        return self._client.open(path, self._with_key(), encoded(body))
+        return self._client.open(path, self._with_key(), encoded({**beside, "generationConfig": config}))
 
     def _count(self, request: Request) -> int:
         """Return the tokens counted; the API counts no system instruction and no tools: they are added as a message."""
@@ -100,11 +98,6 @@ class Google(Adapter):
                     reply.end(candidate["finishReason"], text_at(candidate, "finishMessage"))
         if reply.calls:
             reply.state = written_state(_API, _joined(parts))
-
-
-def _in_json(name: str) -> str:
-    """Return the API's name for a setting: responseMimeType for response_mime_type."""
-    return re.sub("_([a-z])", lambda found: found[1].upper(), name)
 
 
 def vertex_access() -> tuple[str, str]:

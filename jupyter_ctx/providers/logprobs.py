@@ -9,7 +9,7 @@ from typing import Any
 
 from ..context.logprobs import Token, TokenLogprob
 from .base import Provider
-from .stream_events import dicts_in, text_at
+from .wire import dicts_in, text_at
 
 LIKELIEST_NEXT = 20_000  # tokens: more than 99.9 % of what may follow, as a rule, read in a quarter of a second
 

@@ -22,7 +22,7 @@ from .openai_responses import Responses
 from .plugins import load_plugin, plugin_names
 
 TIMEOUT = 600.0  # seconds
-OPERATIONS = r"chat/completions|completions|responses|messages|models(?:/.*)?|embeddings"  # what a path may end in
+OPERATION = r"(?:/+(?:chat/completions|responses|messages|models(?:/.*)?))?/*\Z"  # what an address may end in
 OLLAMA_TRUNCATES = (
     "start Ollama with a larger window, OLLAMA_CONTEXT_LENGTH=32768 ollama serve, "
     "or put PARAMETER num_ctx 32768 into the model's Modelfile"
@@ -36,7 +36,7 @@ def _hosted(name: str, base_url: str, key: str, **more: Any) -> Endpoint:
     return Endpoint(name, base_url=base_url, keys=(key,), **{"prices": name, **more})
 
 
-SERVICE_ROWS = (
+ROWS = (
     Endpoint("openai", keys=("OPENAI_API_KEY",), adapter=Responses, variable="OPENAI_BASE_URL", prices="openai"),
     Endpoint(
         "azure", keys=("AZURE_OPENAI_API_KEY",), adapter=Responses, variable="AZURE_OPENAI_ENDPOINT",
@@ -75,7 +75,7 @@ SERVICE_ROWS = (
     Endpoint("vllm", base_url="http://127.0.0.1:8000/v1", keys=("VLLM_API_KEY",), self_hosted=True),
     Endpoint("llamacpp", base_url="http://127.0.0.1:8080/v1", keys=("LLAMA_API_KEY",), self_hosted=True),
 )  # fmt: skip
-SERVICES = {service.name: service for service in SERVICE_ROWS}
+SERVICES = {service.name: service for service in ROWS}
 ELSEWHERE = Endpoint("", self_hosted=True)  # an address that the user gives
 PROVIDER_NAMES = ("local", *SERVICES)
 OTHER_HOSTS = {"generativelanguage.googleapis.com": "google", "api.together.ai": "together"}
@@ -129,7 +129,7 @@ def get_provider(
     if service is None:
         check_known(provider, f"/{name}")
         return load_plugin(provider, name, api_key=api_key or None, timeout=timeout)
-    own_address = _address_of(service)
+    own_address = given_address(provider) or service.base_url
     if own_address is None and service.example:
         raise InvalidRequestError(f"{provider} needs an address: set {service.variable}, such as {service.example}.")
     return _make(service, provider, name, own_address, api_key or _key(service), timeout)
@@ -218,14 +218,12 @@ def missing_key(provider: str) -> str:
 
 def key_holder(name: str) -> str:
     """Return whom a key is for: a provider, by its name or a model's, or an address. Raises InvalidRequestError."""
-    if not isinstance(name, str):
-        raise InvalidRequestError(f"{name!r} is not the name of a provider, such as openai.")
     if "://" in name:
         return checked_address(name)
     provider = name.partition("/")[0].lower()
     if provider == "local":
         raise InvalidRequestError("local runs models in this kernel and needs no key: name a provider, such as openai.")
-    if provider not in SERVICES and provider not in provider_names():
+    if provider not in provider_names():
         raise InvalidRequestError(
             "Unknown provider (not shown here, because it may be a key; %chat key asks for the key itself). "
             f"Providers: {', '.join(provider_names()[1:])}; for any other server give its address, http://HOST:PORT/v1."
@@ -235,7 +233,7 @@ def key_holder(name: str) -> str:
 
 def _key(service: Endpoint) -> str:
     """Return the key in the environment; servers of the user's own and Vertex need none."""
-    if service is SERVICES["google"] and any(os.environ.get(name, "").lower() in ("1", "true") for name in VERTEX):
+    if service.name == "google" and any(os.environ.get(name, "").lower() in ("1", "true") for name in VERTEX):
         return BY_ENVIRONMENT
     return key_of(service) or (NO_KEY if service.self_hosted else "")
 
@@ -245,45 +243,30 @@ def _key(service: Endpoint) -> str:
 
 def given_address(provider: str) -> str:
     """Return the address that the environment gives for a provider instead of its own; empty: none."""
-    service = SERVICES.get(provider)
-    is_given = service is not None and bool(os.environ.get(service.variable, "").strip())
-    return (_address_of(service) or "") if service is not None and is_given else ""
+    service = SERVICES.get(provider, ELSEWHERE)
+    address = os.environ.get(service.variable, "").strip().strip("'\"").rstrip("/")
+    if not address or service.variable == "OLLAMA_HOST":
+        return address and _ollama(address)  # which may hold a user
+    address = re.sub(OPERATION, "", checked_address(address, service.variable))
+    return address if address.endswith(service.path) else address + service.path
 
 
-def _address_of(service: Endpoint) -> str | None:
-    """Return the address of a service: from the environment, else from the table."""
-    said = os.environ.get(service.variable, "").strip().strip("'\"").rstrip("/")
-    if not said:
-        return service.base_url
-    if service.variable == "OLLAMA_HOST":
-        return _ollama(said)  # which may hold a user
-    if "://" not in said:
-        place = said.partition("/")[0]
-        said = f"{'https' if '.' in place and ':' not in place else 'http'}://{said}"
-    said = _base_of(checked_address(said, service.variable))
-    return said if said.endswith(service.path) else said + service.path
-
-
-def _ollama(said: str) -> str:
+def _ollama(address: str) -> str:
     """Return the address in OLLAMA_HOST: http, port 11434 and this machine where it names no others."""
-    parts = re.fullmatch(r"(?:(https?)://)?(.*@)?(\[.*\]|[^:/]*)(:\d+)?(/.*)?", said)
+    parts = re.fullmatch(r"(?:(https?)://)?(.*@)?(\[.*\]|[^:/]*)(:\d+)?(/.*)?", address)
     if parts is None:
-        raise InvalidRequestError(f"OLLAMA_HOST is {said!r}: it names a host and a port, such as box:11434.")
+        raise InvalidRequestError(f"OLLAMA_HOST is {address!r}: it names a host and a port, such as box:11434.")
     scheme, user, host, port, path = parts.groups(default="")
     place = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)
     usual_port = "" if scheme else ":11434"
     return f"{scheme or 'http'}://{user}{place}{port or usual_port}{path.removesuffix('/v1')}/v1"
 
 
-def _base_of(address: str) -> str:
-    return re.sub(rf"(?:/+(?:{OPERATIONS}))?/*\Z", "", address)
-
-
 def _tidied(base_url: str, adapter: Callable[[Endpoint], Provider]) -> str:
     """Return an address without the path of an operation; servers that speak Chat Completions do so below /v1."""
     if "?" in base_url:
         return base_url
-    base_url = _base_of(base_url)
+    base_url = re.sub(OPERATION, "", base_url)
     if adapter in (Anthropic, Google):  # whose paths have the version
         return re.sub(r"/v1(?:beta)?\Z", "", base_url)
     has_path = bool(urlsplit(base_url).path)

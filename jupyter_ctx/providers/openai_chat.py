@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import groupby
+from contextlib import suppress
 from typing import Any
 
 from ..context.usage import Usage
@@ -13,12 +13,11 @@ from .adapter import ASK_SECONDS, Adapter
 from .base import Endpoint, ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
 from .logprobs import reported_tokens
-from .model_lists import find_row, model_info
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
-from .reply_builder import ReplyBuilder
-from .request_body import Parts, as_message, as_part, content, in_prompt, sent_calls, sent_state, written_state
-from .stream_events import DONE, count, dict_at, dicts_in, text_at
-from .think_tags import Splitter, late_thought
+from .reply_builder import ReplyBuilder, Splitter, late_thought
+from .request_body import Parts, as_message, as_part, content, sent_calls, sent_state, written_state
+from .server_facts import find_row, model_info
+from .wire import DONE, count, dict_at, dicts_in, text_at
 
 
 def usage_of(reported: Mapping[str, Any]) -> Usage | None:
@@ -62,34 +61,32 @@ class ChatCompletions(Adapter):
 
     own_address, list_path, path = OPENAI, "/models", "/chat/completions"
     reports_logprobs = True
+    tells_schema = True  # many servers constrain the answer only
 
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
-        self._missing: set[str] = set()  # paths that this server has not
+        self._root = self.address.removesuffix("/v1")  # the address of what a server offers beside OpenAI's API
+        self.count_path = self._root + COUNT_PATH if at.self_hosted else ""  # of llama.cpp
         self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
 
-    def body(self, request: Request) -> dict[str, Any]:
-        """Return a request as the API takes it."""
-        _, form = self._structured(request)
-        body = {
+    def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
+        answer = request.schema and form and {"name": request.schema.name, "schema": form, "strict": True}
+        return {
             "model": self.at.model,
             "stream": True,
             "messages": self._messages(request),
             NEWER_LENGTH if LENGTH in self._refused.names else LENGTH: request.max_tokens,
-            "response_format": _response_format(request, form),
+            "response_format": answer and {"type": "json_schema", "json_schema": answer},
             "stream_options": {"include_usage": True},
             "temperature": request.temperature,
             "logprobs": True if request.top_logprobs else None,
             "top_logprobs": request.top_logprobs or None,
-            "tools": _tools(request),
-        }
-        return self._with_options(body, request)
-
-    def _count(self, request: Request) -> int | None:
-        """Return the count of a server of the user's own: llama.cpp has a path for it."""
-        asked = {"model": self.at.model, "messages": self._messages(request), "tools": _tools(request)}
-        tokens = count(self._said_at(COUNT_PATH, asked), "input_tokens") if self.at.self_hosted else 0
-        return tokens or None
+            "tools": [
+                {"type": "function",
+                 "function": {"name": tool.name, "description": tool.description, "parameters": tool.json}}
+                for tool in request.tools
+            ],
+        }  # fmt: skip
 
     def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return what a server of the user's own answers at a path beside OpenAI's API; empty: nothing."""
@@ -100,25 +97,23 @@ class ChatCompletions(Adapter):
 
     def _said_at(self, path: str, body: dict[str, Any] | None = None, seconds: float = ASK_SECONDS) -> dict[str, Any]:
         """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""
-        if path in self._missing:
-            return {}
-        try:
+        with suppress(Refusal, ValueError):  # another answer than JSON
             return dict_at({"said": self._ask(self._root + path, body, seconds)}, "said")
-        except (Refusal, ValueError) as error:  # another answer than JSON
-            self._missing |= {path} if getattr(error, "code", 404) == 404 else set()
-            return {}
+        return {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
-        splitter, reports, refused = Splitter(), list[dict[str, Any]](), ""
+        splitter, refused = Splitter(), ""
         details, names = Parts(), set[str]()  # of the reasoning
         for event in events:
-            choice = _choice(event)
+            choice = next((each for each in dicts_in(event.get("choices")) if not each.get("index")), {})
+            if choice.get("error"):  # OpenRouter
+                raise Refusal(None, choice)
             for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
-                if isinstance(place, dict) and isinstance(place.get("usage"), dict):
-                    reports.append(place["usage"])
-            reply.whole = event is DONE and bool(reports)
+                reply.usage = usage_of(dict_at(place, "usage")) or reply.usage
+            reply.whole = event is DONE and reply.usage is not None
             reply.model = text_at(event, "model") or reply.model
-            delta = _delta(choice, is_first=not (reply.pieces or reply.calls)) if choice else {}
+            is_first = not (reply.pieces or reply.calls)  # MiniMax repeats the whole answer after the pieces
+            delta = dict_at(choice, "delta") or (dict_at(choice, "message") if is_first else {})
             refused += delta.get("refusal") or ""
             if reply.offers_tools:
                 details += dicts_in(delta.get(DETAILS))
@@ -130,43 +125,35 @@ class ChatCompletions(Adapter):
                 reply.logprobs += reported_tokens(dict_at(choice, "logprobs").get("content"))
             if choice.get("finish_reason"):
                 reply.end(str(choice["finish_reason"]))
-        reply.usage = next(filter(None, map(usage_of, reversed(reports))), None)
         yield splitter.end()
         if all(isinstance(piece, str) for piece in reply.pieces):
             reply.corrected = late_thought("".join(map(str, reply.pieces)))
         reply.refuse(refused)
         reply.state = written_state(_API, _state(details, names, reply)) if reply.calls else ""
 
-    def _learn(self, refusal: Refusal, request: Request) -> None:
+    def _learn(self, refusal: Refusal, request: Request, body: dict[str, Any]) -> None:
         """Learn what the model does not take; where that is the usual name of the reply's length, a newer is sent."""
         if REASONING in refusal.words and any(message.round for message in request.messages):
             self._refused.names.add(REASONING)  # a message without it is refused
         elif NEWER_LENGTH in refusal.words or (says_not_taken(refusal) and LENGTH in refusal.words):
             self._refused.names.add(LENGTH)
         else:
-            super()._learn(refusal, request)
+            super()._learn(refusal, request, body)
 
     def _served(self) -> ModelInfo:
-        """Return what the server says of the model in its list and beside it."""
-        is_loaded, beside = bool(self.at.loaded_at), self._beside_the_list()
-        try:
+        """Return what the server says of the model in its list, and beside it: Ollama by its name, llama.cpp at all."""
+        is_loaded, listed, beside = bool(self.at.loaded_at), None, dict[str, Any]()
+        if self.at.loaded_at == OLLAMA_LOADED:
+            beside = self._said_at("/api/show", {"model": self.at.model})
+        elif not is_loaded:
+            beside = self._said_at("/props")
+        with suppress(Exception):  # whatever it answers
             listed = self._ask(self._root + self.at.loaded_at if is_loaded else self.list_path)
-        except Exception:
-            if not beside:
-                raise
-            listed = ()
         return model_info({**find_row(listed, self.at.model, among_many=is_loaded), **beside}, loaded=is_loaded)
 
-    def _beside_the_list(self) -> dict[str, Any]:
-        """Return what Ollama says of a model by its name, and llama.cpp of its one model; empty: nothing."""
-        if self.at.loaded_at == OLLAMA_LOADED:
-            return self._said_at("/api/show", {"model": self.at.model})
-        return {} if self.at.loaded_at else self._said_at("/props")
-
     def _messages(self, request: Request) -> Parts:
-        """Return the messages; the last prompt tells the schema, since many servers constrain the answer only."""
         messages = Parts()
-        for message in in_prompt(request).messages:
+        for message in request.messages:
             sent: dict[str, Any] = {"role": message.role, "content": content(message, as_part)}
             made = [sent] if message.round is None else self._round(message, message.round)
             if message.role == "assistant" and REASONING in self._refused.names:
@@ -195,24 +182,6 @@ class ChatCompletions(Adapter):
             *shown,
         ]
 
-    @property
-    def _root(self) -> str:
-        """The address of what a server offers beside OpenAI's API."""
-        return self.address.removesuffix("/v1")
-
-
-def _response_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any] | None:
-    if request.schema is None or form is None:
-        return None
-    return {"type": "json_schema", "json_schema": {"name": request.schema.name, "schema": form, "strict": True}}
-
-
-def _tools(request: Request) -> Parts:
-    return [
-        {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.json}}
-        for tool in request.tools
-    ]
-
 
 def _take_calls(delta: dict[str, Any], reply: ReplyBuilder) -> None:
     """Tell the reply the calls, or parts of them, in a piece of the answer."""
@@ -229,38 +198,16 @@ def _state(details: Parts, names: set[str], reply: ReplyBuilder) -> dict[str, An
     OpenRouter's reasoning goes back in whole parts; its texts come in pieces.
     """
     whole = Parts()
-    for (kind, _), group in groupby(details, lambda each: (each.get("type"), each.get("index"))):
-        pieces = list(group)
-        if kind == "reasoning.text":
-            fields = {name: value for piece in pieces for name, value in piece.items() if value is not None}
-            pieces = [{**fields, "text": _texts(pieces)}]
-        whole += pieces
+    for part in details:
+        last, known = whole[-1] if whole else {}, {name: value for name, value in part.items() if value is not None}
+        if part.get("type") == "reasoning.text" == last.get("type") and part.get("index") == last.get("index"):
+            whole[-1] = {**last, **known, "text": _texts([last, part])}
+        else:
+            whole.append(known)
     thinking = "".join([piece.text for piece in reply.pieces if isinstance(piece, Thought)])
     calls = [call.extra for call in reply.calls]
     reasoning = {DETAILS: whole} if whole else dict.fromkeys(names, thinking)
     return {**reasoning, "calls": calls} if any(calls) else reasoning
-
-
-def _choice(event: dict[str, Any]) -> dict[str, Any]:
-    """Return the first of the answers in an event, else an empty object. Raises a Refusal where it is an error."""
-    choices = event.get("choices")
-    for choice in choices if isinstance(choices, list) else ():
-        if isinstance(choice, dict) and not choice.get("index"):
-            if choice.get("error"):  # OpenRouter
-                raise Refusal(None, choice)
-            return choice
-    return {}
-
-
-def _delta(choice: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
-    """Return a piece of the answer, or the whole answer of a server that does not stream.
-
-    MiniMax repeats the whole answer after the pieces.
-    """
-    delta = choice.get("delta")
-    if delta and isinstance(delta, dict):
-        return delta
-    return dict_at(choice, "message") if is_first else {}
 
 
 def _pieces(delta: dict[str, Any]) -> list[Piece]:

@@ -16,7 +16,7 @@ from .openai_chat import OPENAI, usage_of
 from .parameters import RESPONSES_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import Parts, as_message, content, data_url, is_call, sent_calls, sent_parts, written_state
-from .stream_events import dict_at, dicts_in, text_at
+from .wire import dict_at, dicts_in, text_at
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _API = "responses"
@@ -43,24 +43,26 @@ class Responses(Adapter):
         said = {header: os.environ.get(variable, "") for header, variable in BILLED.items()}
         return super()._headers() | {header: name for header, name in said.items() if name}
 
-    def body(self, request: Request) -> dict[str, Any]:
-        """Return a request as the API takes it."""
-        told, form = self._structured(request)
-        body = {
+    def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
+        schema = {"name": request.schema.name, "schema": form, "strict": True} if request.schema and form else None
+        return {
             "model": self.at.model,
             "stream": True,
-            "input": [item for message in told.said for item in _items(message)],
-            "instructions": told.system,
+            "input": [item for message in request.said for item in _items(message)],
+            "instructions": request.system,
             "max_output_tokens": request.max_tokens,
             "prompt_cache_key": request.cache_key,
             "store": False,
             "temperature": request.temperature,
             "include": [LOGPROBS] * bool(request.top_logprobs) + [ENCRYPTED] * bool(request.tools),
             "top_logprobs": request.top_logprobs or None,
-            "text": _text_format(request, form),
-            "tools": _tools(request),
-        }
-        return self._with_options(body, request)
+            "text": schema and {"format": {"type": "json_schema", **schema}},
+            "tools": [  # whose parameters may be left out: a strict mode has none
+                {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.json,
+                 "strict": False}
+                for tool in request.tools
+            ],
+        }  # fmt: skip
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         refused, items = "", dict[object, dict[str, Any]]()
@@ -115,21 +117,6 @@ def _take_calls(items: dict[object, dict[str, Any]], reply: ReplyBuilder) -> Non
         kept = [item for item in items.values() if text_at(item, "type") in SENT_BACK]
         kept = [item for item in kept if item["type"] != "reasoning" or item.get("encrypted_content")]
         reply.state = written_state(_API, kept)
-
-
-def _tools(request: Request) -> Parts:
-    """Return the functions, with parameters that may be left out: a strict mode has none."""
-    return [
-        {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.json,
-         "strict": False}
-        for tool in request.tools
-    ]  # fmt: skip
-
-
-def _text_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any] | None:
-    if request.schema is None or form is None:
-        return None
-    return {"format": {"type": "json_schema", "name": request.schema.name, "schema": form, "strict": True}}
 
 
 def _end(response: dict[str, Any], reply: ReplyBuilder) -> None:

@@ -42,9 +42,7 @@ NO_TOOLS = (
     r"(?i)(?:\b(?:not|never|cannot)|n['o]t) (?:\w+ )?(?:support|permit|allow|accept|available|enabled|implement|take)"
     r"|unsupported|extra inputs|unrecogni[sz]ed|unknown|requires --|no endpoints? (?:found )?that support"
 )
-OF_A_TOOL_SCHEMA = r"(?i)schema for (?:function|tool)|input_schema|function_declarations|\btools?[\[.]\d+[\].]"
 LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-EFFORT = "effort"  # what is refused where a model takes no level at all
 CLAUDE_BUDGETS = {"low": 4_000, "medium": 12_000, "high": 20_000, "max": 32_000}  # tokens, of models before 4.6
 GEMINI_BUDGETS = {"none": 0, "minimal": 512, "low": 4_096, "medium": 12_288, "high": 24_576}  # of models before 3
 THINKING_SHOWN = frozenset({"summary", "display", "include_thoughts"})  # fields for what is shown of the thinking
@@ -110,7 +108,7 @@ def effort_for(level: str | None, forms: Sequence[Form], refused: Collection[str
 
     ``refused``: names as :func:`refused_levels` returns them. Thinking is turned off only where that was asked for.
     """
-    if level is None or EFFORT in refused:
+    if level is None:
         return None
     for number, form in enumerate(forms):
         levels = [each for each in form if f"effort={each}" not in refused and (each != "none" or level == each)]
@@ -120,15 +118,15 @@ def effort_for(level: str | None, forms: Sequence[Form], refused: Collection[str
     return None
 
 
-def refused_levels(words: str, effort: Effort, forms: Sequence[Form]) -> set[str]:
-    """Return what a refusal of a level teaches: all levels that it does not list, this level, its form, or effort."""
+def refused_levels(words: str, effort: Effort) -> set[str]:
+    """Return what a refusal of a level teaches: all levels that it does not list, this level, or its form."""
     listed = set(re.findall(rf"['\"`]({'|'.join(LEVELS)})['\"`]", words)) - {effort.level}
     if listed:
         return {f"effort={level}" for level in LEVELS if level not in listed}
     values = re.findall(rf"\b(?:\d+|disabled|{'|'.join(LEVELS)})\b", str(effort.fields))
     if not set(values).isdisjoint(re.findall(r"\w+", words.lower())):
         return {f"effort={effort.level}"}
-    return {f"effort/{effort.form}"} if effort.form + 1 < len(forms) else {EFFORT}
+    return {f"effort/{effort.form}"}
 
 
 class RefusedParameters:
@@ -144,15 +142,12 @@ class RefusedParameters:
         self._told: set[str] = set()
         self._lock = threading.Lock()
 
-    def __len__(self) -> int:
-        return len(self.names) + len(self.schemas)
-
     def learn(self, refusal: Refusal, request: Request, body: Mapping[str, Any], forms: Sequence[Form]) -> None:
         """Learn from a refusal which field, level of effort or schema the model does not take."""
         effort, name = effort_for(request.effort, forms, self.names), named_field(refusal, body)
         is_parameter = says_not_taken(refusal)
         if is_parameter and effort is not None and effort.is_meant(name, refusal.places):
-            self.names |= refused_levels(refusal.places, effort, forms)
+            self.names |= refused_levels(refusal.places, effort)
         elif is_parameter and name is not None:
             self.names.add(name)
         elif request.schema is not None and re.search(REFUSES_SCHEMA, refusal.text):
@@ -182,27 +177,26 @@ def says_not_taken(refusal: Refusal) -> bool:
 
 def named_field(refusal: Refusal, body: Mapping[str, Any]) -> str | None:
     """Return the field of a body that a refusal names: in its own field for that, else the first in its words."""
-    found = dict[int, str]()
-    for name in _names(body):
-        if refusal.parameter.rpartition(".")[2] == name.rpartition(".")[2]:
-            return name
-        match = re.search(_pattern(name.rpartition(".")[2]), refusal.places)
-        if match is not None:
-            found.setdefault(match.start(), name)
-    return found[min(found)] if found else None
+    fields = {name: name.rpartition(".")[2] for name in _names(body)}
+    stated = refusal.parameter.rpartition(".")[2]
+    if stated in fields.values():
+        return next(name for name, last in fields.items() if last == stated)
+    matches = ((re.search(_pattern(last), refusal.places), name) for name, last in fields.items())
+    found = [(match.start(), name) for match, name in matches if match]
+    return min(found, key=lambda each: each[0])[1] if found else None
 
 
-def without(body: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+def without(body: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return a body without the fields of these dotted names, and without objects that are empty then."""
-    if not names:
-        return dict(body)
-    left = {name: value for name, value in body.items() if name not in names}
-    for name, value in body.items():
-        inner = {each.removeprefix(f"{name}.") for each in names if each.startswith(f"{name}.")}
-        if name in left and inner and isinstance(value, Mapping):
-            left[name] = without(value, inner)
-            if not left[name]:
-                del left[name]
+    left = dict(body)
+    for name in names:
+        outer, _, inner = name.partition(".")
+        if not inner:
+            left.pop(outer, None)
+        elif isinstance(left.get(outer), Mapping):
+            left[outer] = without(left[outer], (inner,))
+            if not left[outer]:
+                del left[outer]
     return left
 
 
@@ -212,8 +206,8 @@ def _names(body: Mapping[str, Any], before: str = "") -> Iterator[str]:
         inner = value if isinstance(value, Mapping) else {}
         if name not in NEEDED_FIELDS:
             yield from _names(inner, f"{before}{name}.")
-        if name not in NEEDED_FIELDS and NEEDED_FIELDS.isdisjoint(inner):
-            yield f"{before}{name}"
+            if NEEDED_FIELDS.isdisjoint(inner):
+                yield f"{before}{name}"
 
 
 def _pattern(name: str) -> str:
@@ -231,11 +225,8 @@ def no_tools(model: str, words: str = "") -> InvalidRequestError:
 
 
 def tools_error(refusal: Refusal, model: str) -> InvalidRequestError | None:
-    """Return the error for a refusal of functions, or of their parameters; ``None``: it is about something else."""
+    """Return the error for a refusal of functions; ``None``: it is about something else."""
     if refusal.code not in OF_A_PARAMETER or refusal.overflow or refusal.is_unpaid:
         return None
-    if re.search(OF_A_TOOL_SCHEMA, f"{refusal.parameter} {refusal.places}"):
-        words = refusal.words.rstrip(".")
-        return InvalidRequestError(f"{model} refuses the parameters of a tool ({words}): give them simpler types.")
     is_about_tools = re.search(OF_TOOLS, refusal.places) and re.search(NO_TOOLS, refusal.places)
     return no_tools(model, refusal.words) if is_about_tools else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..context.windows import ContextWindow, Fact
+from ..context.windows import Fact
 from ..conversation.messages import ToolCall
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
@@ -21,14 +21,27 @@ GROUP = "jupyter_ctx.providers"
 ATTRIBUTES = ("sends_reserve", "takes", "takes_schema", "takes_tools", "reports_logprobs", "truncates", "catalogue")
 
 
+def _own(name: str) -> Any:
+    """Return a method that calls the given provider's own of this name, else does what all providers do."""
+
+    def method(self: PluginProvider, *args: Any, **named: Any) -> Any:
+        own = getattr(self._given, name, None)
+        with _raising(f"{self._where} failed"):
+            return getattr(Provider, name)(self, *args, **named) if own is None else own(*args, **named)
+
+    return method
+
+
 class PluginProvider(Provider):
     """A provider from elsewhere: what it lacks has a default, and what it raises is a ChatError that names it."""
+
+    served_window = _own("served_window")
+    forget_window = _own("forget_window")
+    close = _own("close")
 
     def __init__(self, given: Any, model: str, where: str = "") -> None:
         if not callable(getattr(given, "stream", None)):
             raise InvalidRequestError(f"{where or repr(given)} is no provider: it has no method stream(request).")
-        if isinstance(given, type):
-            raise InvalidRequestError(f"{given.__name__} is a class: give a provider, such as {given.__name__}(…).")
         kind = type(given)
         self._given, self._where = given, where or f"The provider {kind.__qualname__}"
         self.model = model
@@ -38,12 +51,9 @@ class PluginProvider(Provider):
             setattr(self, name, getattr(given, name, getattr(Provider, name)))
 
     def stream(self, request: Request) -> Generator[Piece | Reply, None, None]:
-        """Yield what the provider does, without characters that no text may have; a Reply alone is a piece, too.
-
-        Raises ProviderError where the stream is of another kind or has no Reply.
-        """
+        """Yield what the provider does, without characters that no text may have; a Reply alone is a piece, too."""
         item: Piece | Reply | None = None
-        with self._naming(), streaming(self._given, self._sent(request)) as stream:
+        with _raising(f"{self._where} failed"), streaming(self._given, self._sent(request)) as stream:
             for each in stream:
                 cleaned = _cleaned(each)
                 if item is None and isinstance(cleaned, Reply) and cleaned.text:
@@ -53,56 +63,30 @@ class PluginProvider(Provider):
             if not isinstance(item, Reply):
                 raise ProviderError(f"{self._where} sent no reply: stream() must end with one Reply.")
 
-    def served_window(self, *, ask: bool) -> ContextWindow | None:
-        """Return the window that the provider says it serves, or ``None``."""
-        return self._call("served_window", None, ask=ask)  # type: ignore[no-any-return]
-
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
         """Return that the model reads images: of one that reads none, ``takes`` says so."""
         del ask
         return True if fact == "images" else None
 
-    def forget_window(self) -> None:
-        """Tell the provider to ask for its window again."""
-        self._call("forget_window", None)
-
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models that the provider lists. Raise a ChatError."""
-        return tuple(self._call("cards", ()))
+        return tuple(_own("cards")(self))
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the provider's count, or ``None``."""
         with suppress(ChatError):
-            return self._call("count_tokens", None, self._sent(request))  # type: ignore[no-any-return]
+            return _own("count_tokens")(self, self._sent(request))  # type: ignore[no-any-return]
         return None
-
-    def close(self) -> None:
-        """Close the provider."""
-        self._call("close", None)
 
     def _sent(self, request: Request) -> Request:
         return prepared(request) if self.takes_schema else in_prompt(prepared(request))
 
-    def _call(self, name: str, default: Any, *args: Any, **named: Any) -> Any:
-        """Return what the provider's method of this name does, or the default where there is none."""
-        method = getattr(self._given, name, None)
-        with self._naming():
-            return default if method is None else method(*args, **named)
-
-    def _naming(self) -> AbstractContextManager[None]:
-        return _raising(f"{self._where} failed")
-
 
 @contextmanager
 def streaming(provider: SupportsStream, request: Request) -> Iterator[Iterable[Piece | Reply]]:
-    """Open a provider's stream and close it at the end, whatever iterable it is. Raises TypeError for others."""
+    """Open a provider's stream and close it at the end, whatever iterable it is."""
     stream = provider.stream(request)
     try:
-        if isinstance(stream, str | bytes) or not isinstance(stream, Iterable):
-            kind = type(stream).__name__
-            raise TypeError(
-                f"stream() returned {kind}, but must be a generator (def and yield) that ends with one Reply"
-            )
         yield stream
     finally:
         if hasattr(stream, "close"):

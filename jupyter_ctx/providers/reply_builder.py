@@ -1,48 +1,55 @@
-"""A reply while it arrives: its pieces, why it ended in one vocabulary, and what it tells of tools and pages."""
+"""A reply while it arrives: thoughts and text, why it ended in one vocabulary, and what it tells of tools and pages.
+
+Servers that are not told how a model thinks (Ollama, LM Studio, llama.cpp with reasoning off, with distilled R1s and
+Qwens) send ``<think>`` … ``</think>`` at the beginning of the text as the model wrote it. Anywhere else the tags are
+text. Some templates put the first tag into the prompt, so that a reply has only the second one.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from ..context.logprobs import TokenLogprob
 from ..context.usage import Usage
 from ..conversation.messages import StopReason, ToolCall
 from ..conversation.text_safety import clean
 from .base import Piece, Reply, Request, Thought
-from .http_client import PART, too_long
-from .stream_events import LEAST_LINE, text_at
+from .error_mapping import Refusal
+from .wire import DONE, LEAST_LINE, NOT_JSON, PART, dicts_in, json_values, text_at, too_long
 
 REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
     "stop": (
-        "stop end_turn stop_sequence eos eos_token end completed finish finished tool_calls tool_use function_call "
-        "finish_reason_unspecified unspecified"
+        "stop end_turn stop_sequence eos completed finished tool_calls tool_use function_call finish_reason_unspecified"
     ),
     "max_tokens": (
-        "length max_tokens max_output_tokens max_new_tokens max_length token_limit "
+        "length max_tokens max_output_tokens max_length "
         "continuation"  # Gemini: a limit of one request; asking on is left to the user, who pays
     ),
     "context_window": (
-        "model_context_window_exceeded model_length context_length context_length_exceeded context_window_exceeded "
-        "max_context_length"
+        "model_context_window_exceeded model_length context_length context_length_exceeded context_window_exceeded"
     ),
     "refusal": (
-        "refusal content_filter content_filtered content_policy content_policy_violation sensitive safety blocked "
-        "moderation guardrail guardrail_intervened recitation language other blocklist prohibited_content spii "
-        "image_safety image_prohibited_content image_recitation image_other no_image model_armor escalation"
+        "refusal content_filter sensitive safety blocked moderation guardrail_intervened recitation language other "
+        "blocklist prohibited_content spii image_safety model_armor escalation"
     ),
     "cut": (
         "error cut abort aborted cancelled canceled timeout failed insufficient_system_resource network_error "
-        "engine_overloaded overloaded server_error internal_error pause_turn incomplete malformed_response "
-        "malformed_function_call unexpected_tool_call too_many_tool_calls"
+        "engine_overloaded overloaded server_error pause_turn incomplete malformed_response malformed_function_call "
+        "unexpected_tool_call too_many_tool_calls"
     ),
 }
 STOP_REASONS: dict[str, StopReason] = {name: reason for reason, names in REASON_NAMES.items() for name in names.split()}
 
+MESSAGE_FIELDS = frozenset({"message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title"})
+# texts of events that may tell of tools, or of pages that a search has found
+MAY_TELL = re.compile(
+    r"tool|_call|functionCall|executableCode|web_search|citation|annotation|search_results|groundingChunks|urlMetadata"
+)
 # how the APIs tell of tools, as types and as fields, and where they name the pages that a search has found
 TOOL_TYPES = re.compile("_call$|tool_use$|tool_result$")
 TOOL_FIELDS = ("tool_calls", "executed_tools", "functionCall", "executableCode", "web_search_requests")
@@ -51,6 +58,12 @@ ARGUMENTS = ("images", "args", "input")  # whose fields are the model's
 CITING = {"annotations", "annotation", "citations", "citation", "search_results", "groundingChunks", "urlMetadata"}
 WEB_PAGE = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\ud800-\udfff]{1,2000}", re.I)
 MOST_CITED, TITLE_MAX = 50, 200  # pages, characters of a title
+
+OPEN, CLOSE = "<think>", "</think>"
+PARTIAL_TAG = re.compile(r"\s*(?:<(?:/(?:t(?:h(?:i(?:nk?)?)?)?)?)?)?\Z")  # an end that may go on as the second tag
+# the second tag alone: on a line of its own, or right after a sentence. Elsewhere it is talked about.
+LATE = re.compile(r"(?:^[ \t]*|(?<=[.!?…。！？)\]]))</think>(?![`\"'])", re.M)
+CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
 
 
 @dataclass
@@ -73,6 +86,7 @@ class ReplyBuilder:
         self.detail = ""  # the provider's own reason
         self.whole = False  # whether the server marked the end, even without a reason
         self.logprobs: list[TokenLogprob] = []
+        self.words: Any = None  # what the server said that is no part of a reply: it counts only where no reply came
         self.corrected: tuple[str, str] | None = None  # thinking and text, where they were told apart only at the end
         self.place: object = None  # which part of the answer the next piece belongs to
         self.pieces: list[Piece] = []
@@ -85,6 +99,27 @@ class ReplyBuilder:
         self._tool_events = 0
         self._titles: dict[str, str] = {}  # of the pages that it cites, by their addresses
         self._last: dict[type, tuple[object, str]] = {}  # the place of the last text and thought, and its end
+
+    def events(self, chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+        """Yield the JSON objects in an answer; keep what they tell of tools and pages, and other words of the server.
+
+        Raises a Refusal where one of them is an error, and ValueError where one is broken.
+        """
+        for text, value in json_values(chunks):
+            if value is NOT_JSON and text[0] in "{[":
+                raise ValueError("broken JSON")
+            if value is NOT_JSON or isinstance(value, str):
+                self.words = self.words or text
+            for event in [value] if isinstance(value, dict) else dicts_in(value):
+                if MAY_TELL.search(text):
+                    self._note(event)
+                if event.get("error") or "error" in (event.get("object"), event.get("type")):
+                    raise Refusal(None, event)
+                if any(isinstance(event[name], str | list) for name in MESSAGE_FIELDS & event.keys()):
+                    self.words = event
+                yield event
+            if value is DONE:
+                return
 
     def add(self, piece: Piece) -> Piece | None:
         """Take a piece and return it as it is shown; ``None``: it is empty.
@@ -142,7 +177,7 @@ class ReplyBuilder:
         if detail:
             self.stop_reason, self.detail = "refusal", detail
 
-    def note(self, event: dict[str, Any]) -> None:
+    def _note(self, event: dict[str, Any]) -> None:
         """Keep what an event tells of tools that the server runs itself, and of pages that a search has found."""
         own = OWN_CALLS if self.offers_tools else frozenset[str]()
         inside: list[tuple[Any, bool]] = [(event, False)]
@@ -186,3 +221,64 @@ class ReplyBuilder:
             name = os.urandom(5).hex()[:9] if parts.id in ("", *self._taken_ids) else parts.id
             self._taken_ids.add(name)
             yield ToolCall(name, parts.name, "".join(parts.pieces) or "{}")
+
+
+class Splitter:
+    """Tells what was thought from the text, in the same way however both are cut into pieces.
+
+    Whitespace around the thinking belongs to neither. What may still become a tag is held back.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._at: Literal["begin", "opened", "thinking", "closed", "text"] = "begin"
+
+    def feed(self, piece: str) -> Sequence[Piece]:
+        """Return what is certain once this piece has arrived."""
+        if self._at == "text":
+            return (piece,)
+        self._held += piece
+        found: list[Piece] = []
+        begun = self._held.lstrip()
+        if self._at == "begin" and begun.startswith(OPEN):
+            self._at, begun = "opened", begun.removeprefix(OPEN).lstrip()
+        elif self._at == "begin" and not OPEN.startswith(begun):
+            self._at = "text"
+            return (self._held,)
+        if self._at == "opened":
+            self._held = begun
+            self._at = "thinking" if begun else "opened"
+        if self._at == "thinking":
+            found.append(Thought(self._thought()))
+        if self._at == "closed":
+            self._held = self._held.lstrip()
+            if self._held:
+                self._at = "text"
+                found.append(self._held)
+        return found
+
+    def end(self) -> Piece:
+        """Return what was held back, at the end of the stream; an unclosed thought is all thought."""
+        if self._at == "text":
+            return ""
+        return self._held if self._at == "begin" else Thought(self._held.rstrip())
+
+    def _thought(self) -> str:
+        """Return what is certainly thought of what is held, without the white space at its end."""
+        sure, tag, after = self._held.partition(CLOSE)
+        if tag:
+            self._held, self._at = after, "closed"
+            return sure.rstrip()
+        unsure = PARTIAL_TAG.search(sure)
+        end = len(sure) if unsure is None else unsure.start()
+        self._held = sure[end:]
+        return sure[:end]
+
+
+def late_thought(text: str) -> tuple[str, str] | None:
+    """Return thinking and text of a whole reply that has the second tag alone; ``None``: it has not."""
+    before, tag, after = text.partition(CLOSE)
+    if not tag or OPEN in before or len(CODE_FENCE.findall(before)) % 2:
+        return None
+    line = before.rpartition("\n")[2] + tag + after[:1]
+    return (before.strip(), after.lstrip()) if LATE.search(line) else None

@@ -197,8 +197,7 @@ def _json_writer() -> Callable[[Any], bytes]:
 
 def encoded(body: Mapping[str, Any]) -> bytes:
     """Return a body as JSON. Raises InvalidRequestError for a value that JSON cannot hold."""
-    write = _json_writer()
-    fields = []
+    write, fields = _json_writer(), list[bytes]()
     for name, value in body.items():
         try:
             fields.append(write(name) + b":" + write(value))

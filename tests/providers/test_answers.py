@@ -16,7 +16,9 @@ from server import begin_stream, events, piece, send, serve, usage
 
 from jupyter_ctx import AuthenticationError, Chat, ChatError, ProviderError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.providers.stream_events import DONE, AnswerParts
+from jupyter_ctx.providers.base import Request
+from jupyter_ctx.providers.reply_builder import ReplyBuilder
+from jupyter_ctx.providers.wire import DONE
 
 pytestmark = pytest.mark.usefixtures("at_once")
 STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"
@@ -53,6 +55,10 @@ def told() -> Iterator[Told]:
 COMPLETIONS, RESPONSES, ANTHROPIC, GOOGLE = (
     DIALECTS[name] for name in ("completions", "responses", "anthropic", "google")
 )
+
+
+def events_in(chunks: list[bytes]) -> list[dict[str, Any]]:
+    return list(ReplyBuilder("m", Request(())).events(chunks))
 
 
 def flat(message: str) -> dict[str, Any]:
@@ -174,13 +180,13 @@ def test_events_are_the_same_however_their_bytes_are_cut(text: str, end: str, pl
     body = f'data: {{"a": {json.dumps(text, ensure_ascii=False)}}}{end}{end}data: [DONE]{end}{end}'.encode()
     ends = sorted(place % (len(body) + 1) for place in places)
     chunks = [body[begin:stop] for begin, stop in zip([0, *ends], [*ends, len(body)], strict=True)]
-    assert list(AnswerParts(chunks)) == [{"a": text}, DONE]
+    assert events_in(chunks) == [{"a": text}, DONE]
 
 
 def test_half_an_event_is_none_and_broken_json_is_an_error() -> None:
-    assert list(AnswerParts([b'data: {"a": 1}\n\ndata: {"a": '])) == [{"a": 1}]
+    assert events_in([b'data: {"a": 1}\n\ndata: {"a": ']) == [{"a": 1}]
     with pytest.raises(ValueError, match="broken"):
-        list(AnswerParts([b'data: {"a": \n\n']))
+        events_in([b'data: {"a": \n\n'])
 
 
 def test_the_mark_at_the_end_ends_a_reply_even_where_the_connection_stays() -> None:

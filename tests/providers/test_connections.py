@@ -11,8 +11,7 @@ from dialects import DIALECTS, Dialect
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat, ChatError
-from jupyter_ctx.providers.http_client import is_this_machine
-from jupyter_ctx.providers.stream_events import AnswerParts
+from jupyter_ctx.providers.wire import is_this_machine, json_values
 
 COMPLETIONS = DIALECTS["completions"]
 
@@ -82,4 +81,4 @@ def test_odd_probabilities_lose_no_text() -> None:
 def test_blank_lines_without_end_are_cut_soon() -> None:
     chunks = [b"\n" * 65_536] * 1_000
     with pytest.raises(Exception, match="16 MB"):
-        list(AnswerParts(chunks))
+        list(json_values(chunks))

@@ -18,7 +18,6 @@ from jupyter_ctx.providers.error_mapping import Refusal
 from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.parameters import (
     CLAUDE_FORMS,
-    EFFORT,
     EFFORT_ALONE,
     GEMINI_FORMS,
     LEVELS,
@@ -175,7 +174,7 @@ def test_thinking_is_never_turned_off_unless_that_was_asked_for(level: str, form
     assert (chosen is not None and chosen.level == "none") == (
         level == "none" and any("none" in form for form in forms)
     )
-    assert effort_for(level, forms, {EFFORT}) is None
+    assert effort_for(level, forms, {f"effort/{number}" for number in range(len(forms))}) is None
 
 
 WORDINGS = (  # of refusals that are not among those of the strict models

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -127,7 +127,6 @@ def test_a_stored_conversation_goes_on_with_the_provider_that_is_handed_in(tmp_p
     ("given", "says"),
     [
         ({"provider": object()}, r"no method stream"),
-        ({"provider": Bare}, r"Bare is a class: give a provider, such as Bare"),
         ({"provider": Bare(), "api_key": "k"}, "api_key has no effect with provider="),
         ({"provider": Bare(), "base_url": "http://h/v1"}, "base_url has no effect with provider="),
     ],
@@ -160,17 +159,11 @@ async def one_coroutine(request: Request) -> Reply:
     return Reply("Hello.")
 
 
-async def one_async_generator(request: Request) -> AsyncIterator[Reply]:
-    yield Reply("Hello.")
-
-
 @pytest.mark.parametrize(
     ("stream", "says"),
     [
-        (one_coroutine, r"stream\(\) returned coroutine, but must be a generator"),
-        (one_async_generator, r"stream\(\) returned async_generator, but must be a generator"),
-        (lambda request: "Hello.", r"stream\(\) returned str, but must be a generator .* ends with one Reply"),
-        (lambda request: None, r"stream\(\) returned NoneType, but must be a generator"),
+        (one_coroutine, "TypeError: 'coroutine' object is not iterable"),
+        (lambda request: "Hello.", r"sent no reply: stream\(\) must end with one Reply"),
         (lambda request: iter(("Hello.",)), r"sent no reply: stream\(\) must end with one Reply"),
     ],
 )

@@ -18,7 +18,7 @@ from server import begin_stream, events, hang_up, piece, send, serve, usage
 from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, ProviderConnectionError, ProviderError
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.base import Thought
-from jupyter_ctx.providers.think_tags import Splitter
+from jupyter_ctx.providers.reply_builder import Splitter
 
 pytestmark = pytest.mark.wire
 

@@ -15,10 +15,10 @@ from images import PIXEL
 from server import events, piece, send, serve, usage
 from tool_calls import CALLING, ROWS, SENT_BACK, Called, carried
 
-from jupyter_ctx import Chat, ContextOverflowError, InvalidRequestError, Message, Provider, Reply
+from jupyter_ctx import Chat, ContextOverflowError, InvalidRequestError, Message, Provider, ProviderError, Reply
 from jupyter_ctx.conversation.messages import Attachment, ToolCall, ToolResult, ToolRound
 from jupyter_ctx.providers.base import AnswerSchema, Request
-from jupyter_ctx.providers.model_files import find_weights
+from jupyter_ctx.providers.local import find_weights
 from jupyter_ctx.providers.plugins import PluginProvider
 from jupyter_ctx.testing import ScriptedProvider
 
@@ -187,8 +187,8 @@ def test_a_refusal_of_tools_is_one_line_and_nothing_is_sent_again(status: int, w
 
 
 OTHER_REFUSALS = (
-    (400, "Invalid schema for function 'rows': 'oneOf' is not permitted.", InvalidRequestError),
-    (400, "tools.0.custom.input_schema: JSON schema is invalid.", InvalidRequestError),
+    (400, "Invalid schema for function 'rows': 'oneOf' is not permitted.", ProviderError),
+    (400, "tools.0.custom.input_schema: JSON schema is invalid.", ProviderError),
     (
         400,
         "This model's maximum context length is 512 tokens. However, you requested 600 tokens.",

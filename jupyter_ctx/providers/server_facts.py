@@ -1,12 +1,19 @@
-"""Read windows from lists of models, and what they can do; every service has its own names for the fields."""
+"""What servers tell beside answers: their models, with windows and abilities, and what is left to spend with a key.
+
+Every service has its own names for the fields. Nothing is believed but figures within bounds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from time import time
 from typing import Any, Literal
 
+from ..context.context_info import MoneyLeft
 from ..context.windows import ContextWindow, Fact
 from .base import ModelInfo
+from .wire import dict_at, dicts_in
 
 ID_FIELDS = ("id", "name", "model", "key")
 SERVED = (  # by the server that runs the model
@@ -26,47 +33,31 @@ STATED = (
     "inputTokenLimit",  # Gemini
     "max_input_tokens",  # Anthropic: the whole window
 )
-REPLIES = (
-    "top_provider.max_completion_tokens",
-    "max_completion_tokens",
-    "limits.max_completion_tokens",
-    "outputTokenLimit",
-    "max_output_tokens",
-    "max_tokens",  # Anthropic
-)
+REPLIES = (  # the last is Anthropic's
+    "top_provider.max_completion_tokens", "max_completion_tokens", "limits.max_completion_tokens", "outputTokenLimit",
+    "max_output_tokens", "max_tokens",
+)  # fmt: skip
 # Where lists say whether a fact holds of a model: a value that is true or false, or a list that may have a word.
-FACT_FIELDS: dict[Fact, tuple[tuple[str, str], ...]] = {
+FACT_FIELDS: dict[Fact, tuple[str, ...]] = {  # of Ollama; Mistral; llama.cpp's /props; OpenRouter; Gemini; Anthropic
     "images": (
-        ("capabilities", "vision"),  # Ollama
-        ("capabilities.vision", ""),  # Mistral
-        ("modalities.vision", ""),  # llama.cpp, /props
-        ("architecture.input_modalities", "image"),  # OpenRouter and llama.cpp
-        ("supported_input_modalities", "image"),  # GitHub
+        "capabilities=vision", "capabilities.vision", "modalities.vision", "architecture.input_modalities=image",
     ),
     "thinking": (
-        ("capabilities", "thinking"),
-        ("reasoning.default_enabled", ""),  # OpenRouter
-        ("thinking", ""),  # Gemini
-        ("capabilities.thinking.supported", ""),  # Anthropic
-        ("capabilities.reasoning", ""),  # Mistral
-        ("supported_parameters", "reasoning"),  # OpenRouter
+        "capabilities=thinking", "thinking", "capabilities.thinking.supported", "supported_parameters=reasoning",
     ),
-    "tools": (
-        ("capabilities", "tools"),
-        ("capabilities.function_calling", ""),  # Mistral
-        ("chat_template_caps.supports_tools", ""),  # llama.cpp, /props
-        ("supported_parameters", "tools"),
-    ),
-}
+    "tools": ("capabilities=tools", "chat_template_caps.supports_tools", "supported_parameters=tools"),
+}  # fmt: skip
 # OpenRouter's and Anthropic's marks of models that may think only when they are asked to
 WHEN_ASKED = (("reasoning.default_enabled", False), ("capabilities.thinking.types.disabled.supported", True))
 LM_STUDIO = {"llm": False, "vlm": True}
 MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
+MOST_DOLLARS = 1e9  # whatever is more is no budget
+KEY_PATHS = {"litellm": "/key/info", "openrouter": "/v1/key"}  # where gateways tell what is left, below their address
 
 
-def read_cards(listing: Any, *, loaded: bool = False) -> tuple[ModelInfo, ...]:
-    """Return the models in a parsed list. ``loaded``: whether it lists what the server has loaded."""
-    return tuple(model_info(row, loaded=loaded) for row in _rows(listing) if _name(row))
+def read_cards(listing: Any) -> tuple[ModelInfo, ...]:
+    """Return the models in a parsed list."""
+    return tuple(model_info(row) for row in _rows(listing) if _name(row))
 
 
 def find_row(listing: Any, model: str, *, among_many: bool = False) -> dict[str, Any]:
@@ -80,7 +71,7 @@ def find_row(listing: Any, model: str, *, among_many: bool = False) -> dict[str,
 
 
 def model_info(row: dict[str, Any], *, loaded: bool = False) -> ModelInfo:
-    """Return what a row of a list says of a model."""
+    """Return what a row of a list says of a model. ``loaded``: whether it lists what the server has loaded."""
     images, thinks, tools = (_fact(row, fact) for fact in FACT_FIELDS)
     may_rest = any(_value(row, key) is mark for key, mark in WHEN_ASKED)
     return ModelInfo(
@@ -93,10 +84,25 @@ def model_info(row: dict[str, Any], *, loaded: bool = False) -> ModelInfo:
     )
 
 
+def key_path(provider: str, headers: Mapping[str, str], body: str = "") -> str:
+    """Return where a provider, or a LiteLLM by its answer, tells what is left to spend; empty: nobody does."""
+    is_litellm = any(name.lower().startswith("x-litellm-") for name in headers) or "budget_exceeded" in body
+    return KEY_PATHS.get("litellm" if is_litellm else provider, "")
+
+
+def money_left(answer: Any) -> MoneyLeft | None:
+    """Return what is left by a gateway's answer; ``None``: it does not say."""
+    told = dict_at(answer, "info") or dict_at(answer, "data")
+    left, spent = _dollars(told.get("limit_remaining")), _dollars(told.get("spend"))
+    limit = _dollars(told.get("max_budget", told.get("limit")))
+    if left is None and limit is not None and spent is not None:
+        left = max(0.0, limit - spent)
+    return None if left is None else MoneyLeft(left, limit, _time_ahead(told.get("budget_reset_at")))
+
+
 def _rows(listing: Any) -> list[dict[str, Any]]:
     """Return the rows of a list: an array, or one under ``data`` or ``models``."""
-    rows = listing.get("data") or listing.get("models") if isinstance(listing, dict) else listing
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return dicts_in(listing.get("data") or listing.get("models") if isinstance(listing, dict) else listing)
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -109,12 +115,12 @@ def _bare(name: str) -> str:
 
 def _fact(row: dict[str, Any], fact: Fact) -> bool | None:
     """Return whether a fact holds of a model in a list; ``None``: the list does not say."""
-    for key, word in FACT_FIELDS[fact]:
+    for key, _, word in (field.partition("=") for field in FACT_FIELDS[fact]):
         value = _value(row, key)
-        is_ollamas = key != "capabilities" or (isinstance(value, list) and "completion" in value)
         if type(value) is bool:
             return value
-        if word and isinstance(value, list) and is_ollamas:
+        is_of_chat = key != "capabilities" or (isinstance(value, list) and "completion" in value)
+        if word and isinstance(value, list) and is_of_chat:
             return word in value
     return None
 
@@ -141,3 +147,17 @@ def _value(value: Any, key: str) -> Any:
     for name in key.split("."):
         value = value.get(name) if isinstance(value, dict) else None
     return value
+
+
+def _dollars(value: Any) -> float | None:
+    """Return an amount; a debt is nothing that is left."""
+    return max(0.0, float(value)) if type(value) in (int, float) and abs(value) <= MOST_DOLLARS else None
+
+
+def _time_ahead(value: Any) -> float | None:
+    """Return a time ahead in seconds since 1970, from one in ISO 8601 with its zone."""
+    try:
+        seconds = datetime.fromisoformat(value).timestamp()
+    except (TypeError, ValueError):
+        return None
+    return seconds if seconds > time() else None

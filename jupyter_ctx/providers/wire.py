@@ -1,6 +1,10 @@
-"""The HTTP client of one server: JSON goes out, and bytes come back, never more than a bound.
+"""The way to one server: JSON goes out, and the JSON objects of its answer come back, never more than a bound.
 
-It can be closed from any thread, which wakes up whoever waits for a response.
+A client can be closed from any thread, which wakes up whoever waits for a response.
+
+Servers do not always send what they were asked for: one that cannot stream sends the whole reply as one JSON document,
+a gateway a page of HTML, and many an error with HTTP status 200. So the lines of server-sent events are taken as the
+standard says (https://html.spec.whatwg.org/multipage/server-sent-events.html), and all others together as one document.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ import os
 import threading
 import weakref
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from functools import cache
 from http.cookiejar import DefaultCookiePolicy
@@ -29,9 +33,13 @@ MEGABYTE = 1 << 20
 ERROR = 2 * MEGABYTE  # whose beginning says what is wrong: the rest is not read
 BODY = 8 * MEGABYTE  # of a list of models, a count
 ANSWER = 128 * MEGABYTE  # of a streamed answer: most servers send 200 to 400 bytes a token
-UNPACKED = 65_536  # bytes that are decompressed at once
 PART = 16 * MEGABYTE  # of an event, and of the text of one answer (in characters)
+UNPACKED = 65_536  # bytes that are decompressed at once
+LEAST_LINE = 64  # characters that a line counts for: a short one takes as much memory
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
+NOT_JSON = object()  # what is no JSON
+OTHER_FIELDS = frozenset({"", "event", "id", "retry"})  # of events
 
 
 class ResponseError(Exception):
@@ -43,6 +51,9 @@ def too_long(what: str, most: int) -> ResponseError:
     return ResponseError(
         f"sent {what} of more than {most // MEGABYTE:,} MB, and was cut off: check the address, or ask for less."
     )
+
+
+# connections
 
 
 class Client:
@@ -97,7 +108,10 @@ class Client:
                 target = request.url.join(response.headers["location"])
                 shown = str(target.copy_with(username=None, password=None, query=None, fragment=None))[:200]
                 raise ResponseError(f"redirects to {shown}, and nothing was sent there: use that if it is right.")
-            raise Refusal(response.status_code, _beginning(response), response.headers)
+            beginning = list[bytes]()
+            with suppress(ResponseError):
+                beginning.extend(body_bytes(response, ERROR))
+            raise Refusal(response.status_code, b"".join(beginning).decode("utf-8", "replace"), response.headers)
 
     def json(self, path: str, headers: Mapping[str, str], body: bytes | None = None, *, seconds: float) -> Any:
         """Return the JSON that the server answers. Raises a Refusal, and ValueError for anything else."""
@@ -144,29 +158,17 @@ class Client:
         return http
 
 
-def body_bytes(response: Any, most: int = BODY) -> Iterator[bytes]:
-    """Yield the bytes of a response, unpacked where a gateway packs them unasked. Raises ResponseError for too many."""
-    size, unpack = 0, zlib.decompressobj(wbits=31) if response.headers.get("content-encoding") == "gzip" else None
-    for packed in response.iter_raw():
-        chunk = packed
-        while chunk:
-            part = unpack.decompress(chunk, UNPACKED) if unpack else chunk
-            chunk = unpack.unconsumed_tail if unpack else b""
-            size += len(part)
-            if size > most:
-                raise too_long("a reply", most)
-            yield part
-
-
-def _beginning(response: Any) -> str:
-    chunks = list[bytes]()
-    with suppress(ResponseError):
-        chunks.extend(body_bytes(response, ERROR))
-    return b"".join(chunks).decode("utf-8", "replace")
-
-
 def _shut(stream: Any) -> None:
     stream.get_extra_info("socket").shutdown(SHUT_RDWR)
+
+
+@cache
+def _trusted(*files: str | None) -> Any:
+    """Return the certificates that all clients trust; they are read once, which takes a tenth of a second."""
+    import httpx2
+
+    del files  # what the library looks at itself
+    return httpx2.create_ssl_context()
 
 
 def failure(error: Exception) -> Literal["reset", "timeout", "connection"] | None:
@@ -191,10 +193,97 @@ def is_this_machine(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-@cache
-def _trusted(*files: str | None) -> Any:
-    """Return the certificates that all clients trust; they are read once, which takes a tenth of a second."""
-    import httpx2
+# answers
 
-    del files  # what the library looks at itself
-    return httpx2.create_ssl_context()
+
+def body_bytes(response: Any, most: int = BODY) -> Iterator[bytes]:
+    """Yield the bytes of a response, unpacked where a gateway packs them unasked. Raises ResponseError for too many."""
+    size, unpack = 0, zlib.decompressobj(wbits=31) if response.headers.get("content-encoding") == "gzip" else None
+    for packed in response.iter_raw():
+        chunk = packed
+        while chunk:
+            part = unpack.decompress(chunk, UNPACKED) if unpack else chunk
+            chunk = unpack.unconsumed_tail if unpack else b""
+            size += len(part)
+            if size > most:
+                raise too_long("a reply", most)
+            yield part
+
+
+def json_values(chunks: Iterable[bytes]) -> Iterator[tuple[str, Any]]:
+    """Yield the text of each event and the JSON in it, at the end those of the lines that belong to none."""
+    data, others, size = list[str](), list[str](), 0  # size: since the last event
+    for line in _lines(chunks):
+        size += len(line) + LEAST_LINE
+        if size > PART:
+            data, others = [], []  # the error's traceback would keep them
+            raise too_long("an event", PART)
+        field, _, rest = line.partition(":")
+        if field == "data":
+            data.append(rest.removeprefix(" "))
+        elif line.strip() and field not in OTHER_FIELDS:
+            others.append(line)
+        is_ended = not line.strip()
+        # an object that is whole is an event even where no empty line ends it
+        if data and (is_ended or (len(data) == 1 and rest.endswith(("}", "[DONE]")))):
+            text = "\n".join(data).strip()
+            value = _parsed(text)
+            if is_ended or value is not NOT_JSON:
+                data, size = [], 0
+                if text:
+                    yield text, value
+    for lines in (data, others):
+        text = "\n".join(lines).strip()
+        value = _parsed(text)
+        if text:  # half an event is dropped where a reply came
+            yield text, text if value is NOT_JSON else value
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines in an answer. Raises ResponseError for one that does not end."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from map(_decoded, lines)
+        if len(rest) > PART:
+            rest = b""  # as above
+            raise too_long("an event", PART)
+    yield _decoded(rest)
+
+
+def _decoded(line: bytes) -> str:
+    return line.removesuffix(b"\r").decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return DONE if text == "[DONE]" else json.loads(text)
+    except (ValueError, RecursionError):
+        return NOT_JSON
+
+
+# what stands in JSON
+
+
+def dict_at(value: Any, *names: str) -> dict[str, Any]:
+    """Return the object under these names, one inside the other, else an empty one."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def dicts_in(value: Any) -> list[dict[str, Any]]:
+    """Return the objects in a list; of any other value there are none."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def text_at(value: Mapping[str, Any], name: str) -> str:
+    """Return the text under a name, else an empty one."""
+    found = value.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def count(reported: Mapping[str, Any], *names: str) -> int:
+    """Return the first positive whole number under these names, else 0; servers send values of every type."""
+    values = map(reported.get, names)
+    return next((value for value in values if type(value) is int and value > 0), 0)
