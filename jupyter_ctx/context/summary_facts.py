@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 Measure = Callable[[str], float]
 
@@ -37,41 +36,30 @@ def missing_facts(said: Sequence[str], summary: str) -> tuple[frozenset[str], fr
     return wanted, frozenset(fact for fact in wanted if fact not in shorter)
 
 
-class _Line(NamedTuple):
-    """A line that a summary may take: its text, its facts, their worth for its size, and its size in tokens."""
-
-    text: str
-    facts: frozenset[str]
-    worth: float
-    size: float
-
-
 def pick_lines(said: Sequence[str], wanted: frozenset[str], cap: float, measure: Measure) -> list[str]:
     """Return the lines that hold most of ``wanted`` in ``cap`` tokens, in their original order.
 
     A fact weighs more in a message that has few, so that a long paste does not crowd out a sentence. A decision counts
     as a fact. The first lines fill the remaining room.
     """
-    lines = list[_Line]()
+    lines = list[tuple[str, float, set[str], float]]()  # each with its tokens, its facts, and their worth for its size
     for text in said:
         there = facts(text) & wanted
         weight = 1 / max(1, len(there)) ** 0.5
-        for part in filter(None, map(str.strip, re.split(LINE_END, text))):
-            decision = {part} if re.search(DECISION, part) else set()  # which counts as a fact
-            held, size = (facts(part) & there) | decision, measure(part) + 1
-            lines.append(_Line(part, held, weight * len(held) / size, size))
-    best_first = sorted(range(len(lines)), key=lambda i: -lines[i].worth)
+        for line in filter(None, map(str.strip, re.split(LINE_END, text))):
+            held, size = set(facts(line) & there), measure(line) + 1
+            held |= {line} if re.search(DECISION, line) else set()
+            lines.append((line, size, held, weight * len(held) / size))
+    best_first = sorted(range(len(lines)), key=lambda i: -lines[i][-1])
+    order = [*((i, True) for i in best_first), *((i, False) for i in range(len(lines)))]
     taken, seen = set[int](), set[str]()
-    for i in best_first:
-        if lines[i].size <= cap and lines[i].facts - seen:
+    for i, needs_new_facts in order:
+        _, size, held, _ = lines[i]
+        if size <= cap and i not in taken and (held - seen or not needs_new_facts):
             taken.add(i)
-            seen |= lines[i].facts
-            cap -= lines[i].size
-    for i, line in enumerate(lines):
-        if line.size <= cap and i not in taken:
-            taken.add(i)
-            cap -= line.size
-    return list(dict.fromkeys(lines[i].text for i in sorted(taken)))
+            seen |= held
+            cap -= size
+    return list(dict.fromkeys(lines[i][0] for i in sorted(taken)))
 
 
 def fenced(text: str) -> str:

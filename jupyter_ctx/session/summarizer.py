@@ -4,51 +4,39 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
-from .. import wording as words
+from ..context import summary_facts as facts
 from ..context.budget import MARGIN
 from ..context.compaction import keep_verbatim, summary_cap
 from ..context.context_info import Plan
-from ..context.summary_facts import (
-    MUST_KEEP,
-    SMALL_WINDOW,
-    SUMMARY_ANSWER,
-    clipped,
-    fenced,
-    missing_facts,
-    pick_lines,
-    summary_message,
-    task,
-)
-from ..context.tokens import Fixed
 from ..conversation.messages import Message, Summary, Turn
-from ..errors import ChatError, ContextOverflowError, ProviderError
+from ..errors import ChatError, ProviderError
 from ..models.target import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper
+from ..wording import named_turns
 from .complete import paid_stream
 from .plan import RequestPlan
 from .session import Session
 
 Method = Literal["extractive", "model"]
-LEAST_ROOM = 64  # tokens of transcript that are worth a request
+LEAST_ROOM = 64  # tokens of transcript: where a model has less, it refuses the request
 NOTHING_OLDER = "the newest turns are always kept in full"
 NOT_ONE_TURN = "there are no turns"
 NO_MORE_TURNS = "no more turns than these are in view"
 
 
 class SummaryInput(NamedTuple):
-    """What a summary is written from: turns, and the summary that stood for those ``before`` them.
+    """What a summary is written from: turns, with their ``numbers``, and the summary that stands for those ``before``.
 
-    In a conversation the turns have these ``numbers``, and the summary stands for all versions that it ``covers``.
     ``instead_of``: tokens of these turns with all that is fixed now; ``beside``: of the turns that stay as they are.
     """
 
     turns: tuple[Turn, ...]
     before: str = ""
     numbers: tuple[int, ...] = ()
-    covers: frozenset[str] = frozenset()
     instead_of: float = 0.0
     beside: float = 0.0
 
@@ -70,23 +58,19 @@ class SummaryDraft(NamedTuple):
 
 
 def draft_summary(
-    session: Session,
-    method: Method | None = None,
-    instructions: str | None = None,
-    stopper: Stopper | None = None,
+    session: Session, method: Method | None = None, instructions: str | None = None, stopper: Stopper | None = None,
     kept: int | None = None,
-) -> SummaryDraft:
+) -> SummaryDraft:  # fmt: skip
     """Write a summary of the older turns and check it; nothing is recorded.
 
     The user's own lines complete it, or stand where a model fails. ``method``: as the setting ``summary_model`` says,
     where it is ``None``. The newest ``kept`` turns stay word for word.
     """
-    planned = session.next_plan()
-    older, target, stopper = _older(planned, kept), planned.target, stopper or Stopper()
+    planned, stopper, text = session.next_plan(), stopper or Stopper(), ""
+    older, cap = _older(planned, kept), summary_cap(planned.target.limit)
     if not older.turns:
-        return SummaryDraft(f"Nothing to summarise: {_why_not(planned, kept)}")
-    done, cap, text = f"Summarised {words.named_turns(older.numbers)}", summary_cap(target.limit), ""
-    used: Method = method or ("model" if writer(session) else "extractive")
+        return SummaryDraft(f"Nothing to summarise: {_why_not(planned)}")
+    done, used = f"Summarised {named_turns(older.numbers)}", method or ("model" if writer(session) else "extractive")
     if used == "model":
         try:
             text = model_summary(session, older, cap, instructions, stopper)
@@ -94,11 +78,10 @@ def draft_summary(
             used, done = "extractive", f"{done} by your own lines, for the model wrote no summary: {error}"
     if stopper.stopped:
         return SummaryDraft("Stopped: no summary was written, and everything is as it was")
-    text = with_own_lines(text, older, target, cap)
-    problem = _problem(text, older, planned)
-    if problem:
-        return SummaryDraft(f"Summary dropped: {problem}", failed=True)
-    return SummaryDraft(done, Summary(text, older.covers, used))
+    covers = planned.scope.covers.union(turn.id for turn in older.turns)
+    summary = Summary(with_own_lines(text, older, planned.target, cap), covers, used)
+    problem = _problem(summary, older, planned)
+    return SummaryDraft(f"Summary dropped: {problem}", failed=True) if problem else SummaryDraft(done, summary)
 
 
 def summary_plan(planned: RequestPlan, used: int) -> Plan:
@@ -106,9 +89,10 @@ def summary_plan(planned: RequestPlan, used: int) -> Plan:
     older = _older(planned)
     if not older.turns:
         return Plan(_why_not(planned), possible=False)
-    longest = _fixed_with("", planned) + summary_cap(planned.target.limit)
+    empty = Summary("", frozenset(), "extractive")
+    longest = _fixed_with(empty, planned) + summary_cap(planned.target.limit)
     most = min(longest, older.instead_of) + older.beside
-    text = f"send {words.named_turns(older.numbers)} as a summary"
+    text = f"send {named_turns(older.numbers)} as a summary"
     return Plan(text, before=used, after=round(most), at_most=True)
 
 
@@ -117,26 +101,22 @@ def _older(planned: RequestPlan, kept: int | None = None) -> SummaryInput:
     past, scope, start, ledger, target = planned.past, planned.scope, planned.first, planned.size.ledger, planned.target
     keep = keep_verbatim(ledger, target.limit, start, scope.at) if kept is None else ledger.last(kept, start, scope.at)
     numbers = tuple(scope.loose(past, scope.floor, keep))
-    turns = tuple(past.places[number - 1].turn for number in numbers)
     return SummaryInput(
-        turns,
-        past.summary.text if past.summary is not None and scope.covers else "",
+        tuple(past.places[number - 1].turn for number in numbers),
+        scope.summary.text if scope.summary is not None else "",
         numbers,
-        covers=scope.covers | {turn.id for turn in turns},
         instead_of=target.meter.fixed(scope.fixed) + ledger.between(scope.floor, keep),
         beside=ledger.pinned(scope.at) + ledger.between(keep, scope.at),
     )
 
 
-def _why_not(planned: RequestPlan, kept: int | None = None) -> str:
-    if not planned.past.places:
-        return NOT_ONE_TURN
-    return NOTHING_OLDER if kept is None else NO_MORE_TURNS
+def _why_not(planned: RequestPlan) -> str:
+    return NOTHING_OLDER if planned.past.places else NOT_ONE_TURN
 
 
-def _fixed_with(summary: str, planned: RequestPlan) -> float:
-    """Return the tokens of what every request begins with, beside a summary."""
-    return planned.target.meter.fixed(Fixed(planned.scope.fixed.system, summary_message(summary) + SUMMARY_ANSWER))
+def _fixed_with(summary: Summary, planned: RequestPlan) -> float:
+    """Return the tokens of what every request would begin with."""
+    return planned.target.meter.fixed(replace(planned.scope, summary=summary).fixed)
 
 
 def writer(session: Session) -> str:
@@ -151,18 +131,16 @@ def model_summary(session: Session, older: SummaryInput, cap: int, instructions:
     It is one request, which fits the model's window: the middle of longer turns is left out.
     """
     target = session.target({"model": session.settings.summary_model}, ask=True)
-    measure, small = target.meter.tokens, target.window.tokens <= SMALL_WINDOW
+    measure, small = target.meter.tokens, target.window.tokens <= facts.SMALL_WINDOW
     length = cap + target.reserve if target.thinks else cap  # thinking needs room, too
-    asked = task(older.before, cap, instructions, small=small)
-    room = (target.window.tokens - length) * (1 - MARGIN) - measure(asked)
-    if room < LEAST_ROOM:
-        raise ContextOverflowError(f"{target.model} holds {target.window.tokens:,} tokens: too few to summarise in.")
+    asked = facts.task(older.before, cap, instructions, small=small)
+    room = max(LEAST_ROOM, (target.window.tokens - length) * (1 - MARGIN) - measure(asked))
     lines = list[str]()
     for turn in older.turns:
         lines.append(f"User: {_with_names(turn, turn.prompt)}")
         lines += [f"Assistant: {turn.reply}"] if turn.reply and not small else []
-    data = clipped("\n".join(lines), room, measure)
-    prompt = f"{asked}\n\n{fenced(data)}"
+    data = facts.clipped("\n".join(lines), room, measure)
+    prompt = f"{asked}\n\n{facts.fenced(data)}"
     request = target.request((Message("user", prompt),), max_tokens=length, cache_key=None)
     with stopper.ends(target.provider.close):
         stopper.check()
@@ -174,26 +152,26 @@ def model_summary(session: Session, older: SummaryInput, cap: int, instructions:
         raise ProviderError("its answer is empty")
     if reply.stop_reason != "stop":
         text = text.rpartition("\n")[0] or text  # it ends with its last whole line
-    return clipped(text, cap, measure)
+    return facts.clipped(text, cap, measure)
 
 
 def with_own_lines(text: str, older: SummaryInput, target: Target, cap: int) -> str:
     """Return a summary, completed with the user's own lines that hold facts it lacks."""
     measure = target.meter.tokens
-    _, missing = missing_facts(older.prompts, text)
+    _, missing = facts.missing_facts(older.prompts, text)
     if text and not missing:
         return text
-    lines = pick_lines(older.prompts, missing, cap - measure(text), measure)
+    lines = facts.pick_lines(older.prompts, missing, cap - measure(text), measure)
     return "\n".join([text, *(line for line in lines if line not in text)]).strip()
 
 
-def _problem(text: str, older: SummaryInput, planned: RequestPlan) -> str:
-    """Return why a text may not stand for the turns; empty: it may."""
-    wanted, lost = missing_facts(older.prompts, text)
+def _problem(summary: Summary, older: SummaryInput, planned: RequestPlan) -> str:
+    """Return why a summary may not stand for the turns; empty: it may."""
+    wanted, lost = facts.missing_facts(older.prompts, summary.text)
     kept = len(wanted) - len(lost)
-    if not text or kept < MUST_KEEP * len(wanted):
+    if not summary.text or kept < facts.MUST_KEEP * len(wanted):
         return f"it kept {kept} of {len(wanted)} numbers and names"
-    fixed = _fixed_with(text, planned)
+    fixed = _fixed_with(summary, planned)
     if fixed >= older.instead_of or fixed + older.beside > planned.target.limit:
         return "it is no smaller than what it stands for, or leaves no room"
     return ""
