@@ -88,10 +88,8 @@ def attachment_of_error(
 
     ``redact`` and ``options`` are as for :func:`attachment_of`. Raises InvalidRequestError.
     """
-    from ..attachments.errors import Failure, attached_error, failure_of
+    from ..attachments.errors import attached_error, failure_of
 
-    if not isinstance(error, BaseException | Failure):
-        raise InvalidRequestError(f"{error!r} is not an exception: catch one with `except Exception as error:`.")
     failure = failure_of(error) if isinstance(error, BaseException) else error
     return attached_error(failure, room_for(session, options), session.redactor(on=redact))
 
@@ -100,20 +98,19 @@ def attachments_given(session: Session, given: Any, options: Mapping[str, Any]) 
     """Return paths and values as attached things, files read. Raises InvalidRequestError, and ChatInterrupted."""
     try:
         parts = attached_parts(given, partial(room_for, session, options), session.redactor())
-        with_tokens(session, parts, options)
+        if parts:
+            attachment_sizes(session, parts, **options)
         return parts
     except KeyboardInterrupt:
         raise ChatInterrupted(STOPPED_EARLY) from None
 
 
-def with_tokens(session: Session, parts: Sequence[Attached], options: Mapping[str, Any]) -> list[Attached]:
+def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any) -> list[Attached]:
     """Return what goes with a prompt, each with its tokens.
 
     ``options`` are settings for the request. Raises InvalidRequestError where one text alone takes more than the limit,
     and for a file that cannot be sent.
     """
-    if not parts:
-        return []
     target = session.target(options, ask=any(part.files for part in parts))  # a server may say that it reads text only
     target.check_files(file for part in parts for file in part.files)
     named = list[Attached]()

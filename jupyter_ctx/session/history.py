@@ -16,16 +16,6 @@ from .plan import RequestPlan
 from .preview import TableWithParts, ViewPart, turn_messages
 from .view import PromptPart
 
-ENDINGS: dict[StopReason, str] = {
-    "stop": "",
-    "max_tokens": "cut at max_tokens",
-    "context_window": "cut at the window",
-    "refusal": "refused",
-    "interrupted": "interrupted",
-    "cut": "cut off",
-    "tool_calls": "ended with calls",
-}
-
 
 class HistoryRow(NamedTuple):
     """One turn.
@@ -89,20 +79,24 @@ def history(now: NextRequest) -> History:
     """Return every turn since the last clear."""
     plan = now.plan
     is_refused = plan.cut.means == "refuse"  # then nothing is sent, and nothing is left out either
-    messages = turn_messages(plan, plan.first if is_refused else plan.cut.start)
-    rows = History(_row(plan, place, *both) for place, both in zip(plan.past.places, messages, strict=True))
+    messages, stale = turn_messages(plan, plan.first if is_refused else plan.cut.start), plan.past.stale()
+    rows = History(
+        _row(plan, place, *both, is_stale=place.id in stale)
+        for place, both in zip(plan.past.places, messages, strict=True)
+    )
     rows.cleared = len(plan.past.cleared)
     return rows
 
 
-def _row(plan: RequestPlan, place: TurnSlot, asked: ViewPart, said: ViewPart) -> HistoryRow:
+def _row(plan: RequestPlan, place: TurnSlot, asked: ViewPart, said: ViewPart, *, is_stale: bool) -> HistoryRow:
     """Return the row of a place from its messages, as the next request carries them."""
     turn, parts = place.turn, tuple[PromptPart, ...]()
     if asked.parts or said.parts:
         prompt = asked.parts or (PromptPart("", asked.text, tokens=asked.tokens),)
         parts = (*prompt, *(said.parts or (PromptPart("reply", said.text, tokens=said.tokens),)))
     is_short = plan.scope.turn(plan.past, place) is not turn
-    marks = (ENDINGS[turn.stop_reason], "results shortened" if is_short else "", "stale" if asked.stale else "")
+    ending = "" if turn.stop_reason == "stop" else turn.stop_reason.replace("_", " ")
+    marks = (ending, "results shortened" if is_short else "", "stale" if is_stale else "")
     return HistoryRow(
         asked.turn or 0, cell_of(place), turn.typed, turn.reply, asked.tokens + said.tokens,
         plan.target.meter.counted(turn.id), (asked.state, *filter(None, marks)), len(place.versions), turn.model,

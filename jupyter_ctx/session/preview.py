@@ -50,7 +50,6 @@ class ViewPart(NamedTuple):
     ``tokens``: its size; ``exact``: whether that comes from the provider's reports.
     ``state``: what becomes of it in the request.
     ``turn``: the number of its turn, from 1; ``None`` for a part of no turn.
-    ``stale``: whether its answer was written after an older answer than the one that stands before it now.
     ``share``: its share of the request, 0 where it is left out.
     ``attached``: what goes with it, such as ``df (40 of 12,000 rows), plot.png``; ``tokens`` has that, too.
     ``parts``: what was typed and each thing that goes with it, or each call of a function and the reply, whose tokens
@@ -63,7 +62,6 @@ class ViewPart(NamedTuple):
     state: PartStatus
     turn: int | None = None
     exact: bool = False
-    stale: bool = False
     share: float = 0.0
     attached: str = ""
     parts: tuple[PromptPart, ...] = ()
@@ -144,8 +142,8 @@ class View:
 
     def _add(self, shown: TableWithParts, part: ViewPart, share: str) -> None:
         """Add a message to what is shown, with its parts."""
-        tokens, state = f"{'' if part.exact else '~'}{part.tokens:,}", f"{part.state}{', stale' if part.stale else ''}"
-        shown.add((str(part.turn or ""), part.role, part.beginning, tokens, share, state))
+        tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
+        shown.add((str(part.turn or ""), part.role, part.beginning, tokens, share, part.state))
         for each in part.parts:
             shown.add(("", "", each.line, f"~{each.tokens:,}", self._percent(each.tokens), ""), each)
 
@@ -199,14 +197,14 @@ def preview_of(session: Session, prompt: Prompt) -> View:
 
 def turn_messages(plan: RequestPlan, start: int) -> Iterator[tuple[ViewPart, ViewPart]]:
     """Yield every turn's prompt and what answers it, with what becomes of them in a view that begins at ``start``."""
-    past, scope, meter, stale = plan.past, plan.scope, plan.target.meter, plan.past.stale()
+    past, scope, meter = plan.past, plan.scope, plan.target.meter
     for number, (place, state) in enumerate(zip(past.places, part_states(past, scope, start), strict=True), 1):
-        turn, is_stale = scope.turn(past, place), place.id in stale
+        turn = scope.turn(past, place)
         asked, said, is_reported = asked_and_answered(turn, meter)
         calls = answer_parts(turn, said, meter)
         yield (
-            _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported, stale=is_stale),
-            ViewPart("assistant", turn.reply, round(said), state, number, is_reported, is_stale, parts=calls),
+            _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported),
+            ViewPart("assistant", turn.reply, round(said), state, number, is_reported, parts=calls),
         )
 
 

@@ -132,7 +132,7 @@ def prompt_text(system: str) -> str:
 
     Raises InvalidRequestError for a file that cannot be read.
     """
-    if not isinstance(system, str) or not system.startswith("@") or "\n" in system.strip():
+    if not system.startswith("@") or "\n" in system.strip():
         return system
     return _file_text(Path(system.strip()[1:]).expanduser(), f"The system prompt {system.strip()} names a file, and")
 

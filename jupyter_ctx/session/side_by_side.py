@@ -7,9 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Chosen, Kept, Offered, TurnAdded
@@ -31,33 +31,19 @@ EMPTY = "The reply was empty."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Whom to ask.
-
-    label: the model and how it is asked, as it is shown
-    options: settings for this request alone; ``None`` leaves one as it is
-    """
+class Candidate(NamedTuple):
+    """Whom to ask: the model and how it is asked, as it is shown, and settings for this request alone."""
 
     label: str
     options: Mapping[str, Any]
 
 
-class _Watcher(Protocol):
-    """Who is shown the answers while they come, by column from 0; every call comes from the thread that asks."""
-
-    def begin(self) -> object: ...
-    def sent(self, column: int, model: str, why: str) -> object: ...
-    def feed(self, column: int, piece: str) -> object: ...
-    def think(self, column: int, piece: str) -> object: ...
-    def done(self, column: int, reply: Reply) -> object: ...
-    def failed(self, column: int, error: str) -> object: ...
-
-
-def ask_each(session: Session, prompt: Prompt, candidates: Sequence[Candidate], watcher: _Watcher) -> Alternatives:
+def ask_each(session: Session, prompt: Prompt, candidates: Sequence[Candidate], watcher: Any) -> Alternatives:
     """Ask several models, or one several times, at once; the first whole answer is the turn, the others are versions.
 
-    A request that fails says so in its column. Where answers are there already, stored for the same requests or handed
+    The ``watcher`` is shown them by column, from 0, while they come: its methods are begin(), sent(column, model, why),
+    feed(column, piece), think(column, piece), done(column, reply) and failed(column, error), called in this thread. A
+    request that fails says so in its column. Where answers are there already, stored for the same requests or handed
     out with the notebook, they are shown as they were, and nothing is asked. Raises ChatError where no answer is whole,
     and ChatInterrupted, which keeps what came.
     """
@@ -70,7 +56,7 @@ class _SideBySide:
     """Asks one prompt of several models for a session; a request and its answer are known by their column."""
 
     def __init__(
-        self, session: Session, prompt: Prompt, said: TurnAdded, candidates: Sequence[Candidate], watcher: _Watcher
+        self, session: Session, prompt: Prompt, said: TurnAdded, candidates: Sequence[Candidate], watcher: Any
     ) -> None:
         self._session, self._prompt, self._said = session, prompt, said
         self._candidates, self._watcher = candidates, watcher
