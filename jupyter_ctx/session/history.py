@@ -62,11 +62,10 @@ class History(Table[HistoryRow]):
         caption += f" since the last clear, {self.cleared:,} before it" if self.cleared else ""
         shown = TableWithParts(("turn", "cell", "prompt", "reply", "tokens", "state"), caption)
         for row in self:
-            size, answers = f"{'' if row.exact else '~'}{row.tokens:,}", f", {row.versions} answers"
+            prompt, reply, size = first_words(row.prompt), first_words(row.reply), f"{row.tokens:,}"
+            size, answers = size if row.exact else f"~{size}", f", {row.versions} answers"
             state = row.state + (answers if row.versions > 1 else "")
-            shown.add((str(row.turn), row.cell, first_words(row.prompt), first_words(row.reply), size, state))
-            for part in row.parts:
-                shown.add(("", "", part.line, "", f"~{part.tokens:,}", ""), part)
+            shown.add(str(row.turn), row.cell, prompt, reply, size, state, parts=row.parts)
         return shown
 
     def __repr__(self) -> str:
@@ -100,7 +99,7 @@ def _row(plan: RequestPlan, place: TurnSlot, asked: ViewPart, said: ViewPart, *,
     return HistoryRow(
         asked.turn or 0, cell_of(place), turn.typed, turn.reply, asked.tokens + said.tokens,
         plan.target.meter.counted(turn.id), (asked.state, *filter(None, marks)), len(place.versions), turn.model,
-        asked.attached, parts,
+        ", ".join(turn.sources), parts,
     )  # fmt: skip
 
 

@@ -50,8 +50,6 @@ class ViewPart(NamedTuple):
     ``tokens``: its size; ``exact``: whether that comes from the provider's reports.
     ``state``: what becomes of it in the request.
     ``turn``: the number of its turn, from 1; ``None`` for a part of no turn.
-    ``share``: its share of the request, 0 where it is left out.
-    ``attached``: what goes with it, such as ``df (40 of 12,000 rows), plot.png``; ``tokens`` has that, too.
     ``parts``: what was typed and each thing that goes with it, or each call of a function and the reply, whose tokens
     sum to its own; none where nothing does.
     """
@@ -62,8 +60,6 @@ class ViewPart(NamedTuple):
     state: PartStatus
     turn: int | None = None
     exact: bool = False
-    share: float = 0.0
-    attached: str = ""
     parts: tuple[PromptPart, ...] = ()
 
     @property
@@ -80,7 +76,7 @@ OMITTED = 20  # messages that a preview lists of those that are not sent
 class TableWithParts:
     """A table as it is shown in every form: its heads, the caption above it, and its rows; a str is a line across it.
 
-    ``parts``: the parts of prompts that have a row of their own, by its index.
+    Its last columns are tokens and state. ``parts``: the parts of messages that have a row of their own, by its index.
     """
 
     head: TableRow
@@ -88,11 +84,12 @@ class TableWithParts:
     rows: list[TableRow | str] = field(default_factory=list)
     parts: dict[int, PromptPart] = field(default_factory=dict)
 
-    def add(self, row: TableRow | str, part: PromptPart | None = None) -> None:
-        """Append a row, or that of a part below its message."""
-        if part is not None:
-            self.parts[len(self.rows)] = part
+    def add(self, *row: str, parts: Sequence[PromptPart] = ()) -> None:
+        """Append the row of a message, and below it those of its parts."""
         self.rows.append(row)
+        for part in parts:
+            self.parts[len(self.rows)] = part
+            self.rows.append(("", "", part.line, *[""] * (len(self.head) - 5), f"~{part.tokens:,}", ""))
 
     def __str__(self) -> str:
         return f"{self.caption}\n{table_text(self.head, self.rows, line_width())}" if self.rows else self.caption
@@ -124,31 +121,20 @@ class View:
 
     def shown(self) -> TableWithParts:
         """Return what is shown: the newest messages that stay out, then all that adds up to the whole."""
-        shown = TableWithParts(("turn", "role", "text", "tokens", "share", "state"), self.caption())
+        shown = TableWithParts(("turn", "role", "text", "tokens", "state"), self.caption())
         if len(self.omitted) > OMITTED:
-            shown.add(f"{len(self.omitted) - OMITTED:,} messages before these are not sent")
-        for part in self.omitted[-OMITTED:]:
-            self._add(shown, part, "–")
-        if self.omitted:
-            shown.add("the request begins here")
-        for part in self.messages:
-            self._add(shown, part, self._percent(part.tokens))
+            shown.rows.append(f"{len(self.omitted) - OMITTED:,} messages before these are not sent")
+        for number, part in enumerate((*self.omitted[-OMITTED:], *self.messages)):
+            if number == len(self.omitted[-OMITTED:]) > 0:
+                shown.rows.append("the request begins here")
+            tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
+            shown.add(str(part.turn or ""), part.role, part.beginning, tokens, part.state, parts=part.parts)
         functions = first_words(f"functions: {', '.join(tool.name for tool in self.request.tools)}")
         beside = ("tools", functions, self.tools), ("template", "what the model's server adds", self.template)
-        for state, text, tokens in beside:
-            if tokens:
-                shown.add(("", "", text, f"~{tokens:,}", self._percent(tokens), state))
+        for state, text, count in beside:
+            if count:
+                shown.add("", "", text, f"~{count:,}", state)
         return shown
-
-    def _add(self, shown: TableWithParts, part: ViewPart, share: str) -> None:
-        """Add a message to what is shown, with its parts."""
-        tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
-        shown.add((str(part.turn or ""), part.role, part.beginning, tokens, share, part.state))
-        for each in part.parts:
-            shown.add(("", "", each.line, f"~{each.tokens:,}", self._percent(each.tokens), ""), each)
-
-    def _percent(self, tokens: int) -> str:
-        return f"{100 * tokens / max(1, self.input_tokens):.0f} %"
 
     def caption(self) -> str:
         """Return the size of the whole, and what it costs."""
@@ -184,7 +170,7 @@ def preview_of(session: Session, prompt: Prompt) -> View:
         parts.append(_asked(said.turn, plan.size.prompt - tools, "prompt", meter)._replace(exact=is_counted))
     added = max(0, total - tools - sum(part.tokens for part in parts)) if round(template) else 0
     return View(
-        messages=tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts),
+        messages=tuple(parts),
         omitted=tuple(part for messages in turns.values() for part in messages),
         input_tokens=total,
         exact=is_counted or (not plan.message.content and plan.key() == session.counted),
@@ -211,8 +197,7 @@ def turn_messages(plan: RequestPlan, start: int) -> Iterator[tuple[ViewPart, Vie
 def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:
     """Return the prompt of a turn."""
     size = round(tokens)
-    attached, parts = ", ".join(turn.sources), prompt_parts(turn, size, meter)
-    return ViewPart("user", turn.prompt, size, state, attached=attached, parts=parts)
+    return ViewPart("user", turn.prompt, size, state, parts=prompt_parts(turn, size, meter))
 
 
 def _summary_state(summary: Summary, conversation: Conversation) -> PartStatus:
