@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Chosen, Kept, Offered, TurnAdded
-from ..conversation.messages import Alternative, Alternatives, new_id
+from ..conversation.messages import Alternative, Alternatives
 from ..errors import ChatError, ChatInterrupted, ProviderError, in_words
 from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
@@ -27,7 +27,6 @@ from .session import Session
 from .stored import answers_as_then, earlier_answers, record_of, stored_reply
 
 NOT_BEGUN = "It was stopped before any text came."
-EMPTY = "The reply was empty."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
 
 
@@ -61,7 +60,6 @@ class _SideBySide:
         self._session, self._prompt, self._said = session, prompt, said
         self._candidates, self._watcher = candidates, watcher
         self._answers = [Alternative(each.label, error=NOT_BEGUN) for each in candidates]
-        self._ids = [new_id() for _ in candidates]
         self._errors = list[BaseException]()
         self._left = dict[int, RequestPlan]()  # requests whose answers still come
         self._news = queue.SimpleQueue[Callable[[], object]]()  # what threads let the one that asks do
@@ -162,14 +160,9 @@ class _SideBySide:
 
     def _ask(self) -> bool:
         """Send the requests at once, and tell the watcher what comes; return whether Ctrl-C stopped it."""
-        for column, candidate in enumerate(self._candidates):
-            try:
-                self._left[column] = self._planned(candidate.options)
-            except ChatError as error:
-                self._failed(column, error, str(error))
         try:
-            for column in list(self._left):  # daemons: a server that is silent does not keep Python from ending
-                threading.Thread(target=self._complete, args=(column,), daemon=True).start()
+            for column, candidate in enumerate(self._candidates):
+                self._begin(column, candidate.options)
             while self._left:
                 self._hear()
         except BaseException as error:
@@ -180,10 +173,17 @@ class _SideBySide:
             return True
         return False
 
-    def _planned(self, options: Mapping[str, Any]) -> RequestPlan:
+    def _begin(self, column: int, options: Mapping[str, Any]) -> None:
+        """Send the request of a column, or show why it cannot be sent."""
         session, prompt = self._session, self._prompt
-        target = session.target(options, ask=True, prompt=prompt)
-        return session.plan(self._said, target, session.system_for(options), record=prompt.record)
+        try:
+            target = session.target(options, ask=True, prompt=prompt)
+            self._left[column] = session.plan(self._said, target, session.system_for(options), record=prompt.record)
+        except ChatError as error:
+            self._failed(column, error, str(error))
+            return
+        # a daemon: a server that is silent does not keep Python from ending
+        threading.Thread(target=self._complete, args=(column,), daemon=True).start()
 
     def _hear(self) -> None:
         """Do what a thread asks for next."""
@@ -207,7 +207,7 @@ class _SideBySide:
         listener = StreamListener(on_piece=piece, on_thought=thought, on_sent=sent)
         prompt, came = replace(self._prompt, confirm=None), Completion(planned)  # no thread can ask
         try:
-            caller, turn_id = session.caller(prompt, planned.target), self._ids[column]
+            caller, turn_id = session.caller(prompt, planned.target), self._answers[column].record.id
             came = complete(session.models, planned, listener, prompt.schema, turn_id=turn_id, caller=caller)
         except BaseException as error:  # of this column alone
             came = came._replace(error=error)
@@ -236,15 +236,16 @@ class _SideBySide:
             if error is not None:
                 self._failed(column, error, problem)
             if answer is not None and (answer.text.strip() or error is None):
-                label, why_none = self._candidates[column].label, "" if answer.text.strip() else problem or EMPTY
-                record = record_of(self._said.turn.record, came.sent, answer, self._ids[column])
+                label, turn_id = self._answers[column].label, self._answers[column].record.id
+                why_none = "" if answer.text.strip() else problem or "The reply was empty."
+                record = record_of(self._said.turn.record, came.sent, answer, turn_id)
                 kept = Alternative(label, answer.text, answer.thinking, record, why_none, problem, answer.rounds)
                 self._answers[column] = kept
 
     def _failed(self, column: int, error: BaseException, problem: str) -> None:
         """Show why a column has no whole answer."""
         self._errors.append(error)
-        self._answers[column] = Alternative(self._candidates[column].label, error=problem)
+        self._answers[column] = replace(self._answers[column], error=problem)
         self._watcher.failed(column, problem)
 
 
