@@ -42,12 +42,10 @@ def along_line(parts: Sequence[Attached]) -> str:
 def attachment_of(
     session: Session, name: str, value: Any, *, among: int = 1, redact: bool = True, **options: Any
 ) -> Attached:
-    """Return a value as it goes with a prompt, as ``attachments`` of ``Chat.send`` take it, named ``name``.
+    """Return a value as it goes with a prompt, one of so many things ``among`` which the room is divided.
 
-    A picture is sent as an image, a table as its shape, columns and first and last rows, anything else as text,
-    in the room that the setting ``attach_share`` leaves it. What looks like a key, or is named like one, is
-    blanked unless ``redact`` is false. ``among`` is how many things go with the prompt: together they take half of
-    the limit at most. ``options`` are the settings of the request. Raises InvalidRequestError.
+    What looks like a key, or is named like one, is blanked unless ``redact`` is false. ``options`` are the settings of
+    the request. Raises InvalidRequestError.
     """
     from ..attachments.attached_values import attached_value
 

@@ -139,10 +139,7 @@ class Usages(Table[UsageRow]):
     __slots__ = ()
     columns = UsageRow._fields
     usual: ClassVar = {"version": "1", **dict.fromkeys(TOKENS[2:], "0"), "stop_reason": "stop"}
-    heads: ClassVar = {
-        **dict(zip(TOKENS, ("in", "out", "cache read", "cache write", "reasoning"), strict=True)),
-        "stop_reason": "ending",
-    }
+    heads: ClassVar = dict(zip(TOKENS, ("in", "out", "cache read", "cache write", "reasoning"), strict=True))
     formats: ClassVar = {**dict.fromkeys(TOKENS, "{:,}".format), "cost": words.dollars, "seconds": "{:,.1f}".format}
 
     def _below(self) -> str:

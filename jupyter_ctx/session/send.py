@@ -144,8 +144,8 @@ def _record(session: Session, said: TurnAdded, came: Completion, reply: Reply, t
     record = record_of(said.turn.record, sent, reply, turn_id)
     turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, rounds=reply.rounds, record=record)
     is_counted = came.is_counted and reply.usage is not None and not reply.usage.guessed
-    is_new = summary is not None and summary.id not in session.conversation.summaries
-    before = [Summarized(summary, "before")] if summary is not None and is_new else []
+    known = session.conversation.summaries
+    before = [Summarized(summary, "before")] if summary is not None and summary.id not in known else []
     session.record_turn(replace(said, turn=turn), sent, *before, is_counted=is_counted)
 
 
