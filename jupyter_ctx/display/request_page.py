@@ -62,10 +62,8 @@ def request_html(view: View) -> str:
 
 def _row(part: ViewPart) -> str:
     """Return a message with its turn, its size and, beside a prompt, what can be done to the turn."""
-    beginning = part.beginning
-    with_it = f" · with {part.attached}" if part.attached and not part.parts else ""
-    head = text_html(beginning + with_it)
-    if beginning != part.text:
+    head = text_html(part.beginning)
+    if part.beginning != part.text:
         key = f"{part.turn} {part.role}"  # by which the panel unfolds it again when it is drawn anew
         head = f"<details data-key='{key}'><summary>{head}</summary><div>{text_html(part.text)}</div></details>"
     lines = "".join(f"<li><div>{text_html(each.line)}</div><span>~{each.tokens:,}</span></li>" for each in part.parts)

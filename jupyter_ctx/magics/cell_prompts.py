@@ -18,8 +18,8 @@ from ..session.attaching import (
     ABOUT_TOKENS,
     attachment_of,
     attachment_of_error,
+    attachment_sizes,
     attachments_of_cells,
-    with_tokens,
 )
 from ..session.prompt import FromStore, Prompt
 from ..session.send import STOPPED_EARLY
@@ -75,7 +75,7 @@ class CellPrompts:
         except KeyboardInterrupt:
             raise ChatInterrupted(STOPPED_EARLY) from None
         prompt = self._prompt(chat, options, text, attached, place)
-        along = with_tokens(chat.session, attached, prompt.options)
+        along = attachment_sizes(chat.session, attached, **prompt.options) if attached else []
         notices = (line for part in attached for line in part.notices)
         return CellPrompt(prompt, (*notes, *notices), along)
 

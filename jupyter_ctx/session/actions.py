@@ -6,9 +6,9 @@ An action that changes nothing records no event, and says so. Callers do them by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from .. import wording as words
 from ..context.compaction import trim as trim_by_size
@@ -33,7 +33,8 @@ MAX_NAMED = 40  # characters of a prompt that names its turn
 MARKS_DONE = {(True, True): "pinned", (True, False): "unpinned", (False, True): "excluded", (False, False): "included"}
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Change:
     """What an action did; ``before`` and ``after`` are tokens of the next request."""
 
     text: str
@@ -41,8 +42,7 @@ class Change(NamedTuple):
     before: int = 0
     after: int = 0
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return mimebundle(self, include, exclude)
+    _repr_mimebundle_ = mimebundle
 
     def __repr__(self) -> str:
         return f"Change({str(self)!r})"
@@ -116,18 +116,16 @@ def _cut_to(planned: RequestPlan, turns: int | None = None) -> tuple[Plan, int]:
 
 
 def summarize(
-    session: Session,
-    instructions: str | None = None,
-    method: Method | None = None,
-    stopper: Stopper | None = None,
-    turns: int | None = None,
-    by: str = "",
-) -> Change:
+    session: Session, instructions: str | None = None, method: Method | None = None, stopper: Stopper | None = None,
+    turns: int | None = None, by: str = "",
+) -> Change:  # fmt: skip
     """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay."""
     if turns is not None:
         check_whole_number("turns", turns)
     if method not in (None, *get_args(Method)):
         raise InvalidRequestError(f"method is {method!r}: it must be 'extractive', 'model' or None.")
+    if not isinstance(instructions, str | None):
+        raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
     if instructions and method == "extractive":
         raise InvalidRequestError(
             "An extractive summary consists of your own lines and takes no instructions: leave one of them out."
@@ -137,23 +135,19 @@ def summarize(
         session.notebook.seen.add(stored.id)
         text, now = "The summary is stored; nothing was sent", session.conversation
         is_out = now.summary is None and stored.covers <= {place.turn.id for place in now.places}
-        return (
-            _apply(session, events.Summarized(stored), text) if is_out and not session.is_behind else _unchanged(text)
-        )
+        is_wanted = is_out and not session.is_behind
+        return _apply(session, events.Summarized(stored), text) if is_wanted else _unchanged(text)
     draft = draft_summary(session, method, instructions, stopper, turns)
     return keep_summary(session, draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
 
 
 def _stored_summary(session: Session, by: str) -> Summary | None:
-    """Return the summary that a cell asked for before this kernel, where its turns have no other answers now."""
+    """Return the summary that a cell asked for before this kernel."""
     cell = by.rpartition(" ")[0]
     for past in session.pasts_of(cell) if cell else ():
         summary = next((event.summary for event in past.newest(events.Summarized) if event.summary.by == by), None)
         if summary is not None:
-            before = past.before(summary.id)
-            covered = [place for place in before.places if place.turn.id in summary.covers] if before else []
-            is_new = summary.id not in session.notebook.seen
-            return summary if is_new and not session.conversation.has_other_answers(covered) else None
+            return summary if summary.id not in session.notebook.seen else None
     return None
 
 
@@ -248,11 +242,11 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
         raise InvalidRequestError("No answers stand side by side: %%chat -m A -m B asks several models at once.")
     answer = _answer_at(offered.answers, number, "What stands side by side")
     place = past.place_of(offered)
+    turn = f"turn {past.index(place.id) + 1}" if place is not None else "a turn again"
     if place is not None and place.turn.id == answer.record.id:
-        return _unchanged(f"Answer {number} is turn {past.index(place.id) + 1} already")
-    change = _apply(session, events.Chosen(offered.id, answer.record.id), f"Answer {number} ({answer.label}) is taken")
-    place = past.place_of(offered)
-    return change if place is None else change._replace(text=f"{change.text}: turn {past.index(place.id) + 1}")
+        return _unchanged(f"Answer {number} is {turn} already")
+    taken = f"Answer {number} ({answer.label}) is taken: {turn}"
+    return _apply(session, events.Chosen(offered.id, answer.record.id), taken)
 
 
 def _answer_at(answers: Sequence[Alternative], number: int, named: str) -> Alternative:
@@ -277,9 +271,8 @@ def set_memory(session: Session, path: str | Path | None) -> Change:
     file = memory_path(folder, path)
     if file is not None:
         memory_text(file)  # raises where it is no text
-    return _apply(
-        session, events.MemorySet(path), f"{file} joins the system prompt" if file else "No memory file is read"
-    )
+    text = f"{file} joins the system prompt" if file else "No memory file is read"
+    return _apply(session, events.MemorySet(path), text)
 
 
 def set_system(session: Session, text: str) -> Change:

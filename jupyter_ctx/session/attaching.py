@@ -42,12 +42,10 @@ def along_line(parts: Sequence[Attached]) -> str:
 def attachment_of(
     session: Session, name: str, value: Any, *, among: int = 1, redact: bool = True, **options: Any
 ) -> Attached:
-    """Return a value as it goes with a prompt, as ``attachments`` of ``Chat.send`` take it, named ``name``.
+    """Return a value as it goes with a prompt, one of so many things ``among`` which the room is divided.
 
-    A picture is sent as an image, a table as its shape, columns and first and last rows, anything else as text,
-    in the room that the setting ``attach_share`` leaves it. What looks like a key, or is named like one, is
-    blanked unless ``redact`` is false. ``among`` is how many things go with the prompt: together they take half of
-    the limit at most. ``options`` are the settings of the request. Raises InvalidRequestError.
+    What looks like a key, or is named like one, is blanked unless ``redact`` is false. ``options`` are the settings of
+    the request. Raises InvalidRequestError.
     """
     from ..attachments.attached_values import attached_value
 
@@ -88,10 +86,8 @@ def attachment_of_error(
 
     ``redact`` and ``options`` are as for :func:`attachment_of`. Raises InvalidRequestError.
     """
-    from ..attachments.errors import Failure, attached_error, failure_of
+    from ..attachments.errors import attached_error, failure_of
 
-    if not isinstance(error, BaseException | Failure):
-        raise InvalidRequestError(f"{error!r} is not an exception: catch one with `except Exception as error:`.")
     failure = failure_of(error) if isinstance(error, BaseException) else error
     return attached_error(failure, room_for(session, options), session.redactor(on=redact))
 
@@ -100,20 +96,19 @@ def attachments_given(session: Session, given: Any, options: Mapping[str, Any]) 
     """Return paths and values as attached things, files read. Raises InvalidRequestError, and ChatInterrupted."""
     try:
         parts = attached_parts(given, partial(room_for, session, options), session.redactor())
-        with_tokens(session, parts, options)
+        if parts:
+            attachment_sizes(session, parts, **options)
         return parts
     except KeyboardInterrupt:
         raise ChatInterrupted(STOPPED_EARLY) from None
 
 
-def with_tokens(session: Session, parts: Sequence[Attached], options: Mapping[str, Any]) -> list[Attached]:
+def attachment_sizes(session: Session, parts: Sequence[Attached], **options: Any) -> list[Attached]:
     """Return what goes with a prompt, each with its tokens.
 
     ``options`` are settings for the request. Raises InvalidRequestError where one text alone takes more than the limit,
     and for a file that cannot be sent.
     """
-    if not parts:
-        return []
     target = session.target(options, ask=any(part.files for part in parts))  # a server may say that it reads text only
     target.check_files(file for part in parts for file in part.files)
     named = list[Attached]()

@@ -16,16 +16,6 @@ from .plan import RequestPlan
 from .preview import TableWithParts, ViewPart, turn_messages
 from .view import PromptPart
 
-ENDINGS: dict[StopReason, str] = {
-    "stop": "",
-    "max_tokens": "cut at max_tokens",
-    "context_window": "cut at the window",
-    "refusal": "refused",
-    "interrupted": "interrupted",
-    "cut": "cut off",
-    "tool_calls": "ended with calls",
-}
-
 
 class HistoryRow(NamedTuple):
     """One turn.
@@ -72,11 +62,10 @@ class History(Table[HistoryRow]):
         caption += f" since the last clear, {self.cleared:,} before it" if self.cleared else ""
         shown = TableWithParts(("turn", "cell", "prompt", "reply", "tokens", "state"), caption)
         for row in self:
-            size, answers = f"{'' if row.exact else '~'}{row.tokens:,}", f", {row.versions} answers"
+            prompt, reply, size = first_words(row.prompt), first_words(row.reply), f"{row.tokens:,}"
+            size, answers = size if row.exact else f"~{size}", f", {row.versions} answers"
             state = row.state + (answers if row.versions > 1 else "")
-            shown.add((str(row.turn), row.cell, first_words(row.prompt), first_words(row.reply), size, state))
-            for part in row.parts:
-                shown.add(("", "", part.line, "", f"~{part.tokens:,}", ""), part)
+            shown.add(str(row.turn), row.cell, prompt, reply, size, state, parts=row.parts)
         return shown
 
     def __repr__(self) -> str:
@@ -89,24 +78,28 @@ def history(now: NextRequest) -> History:
     """Return every turn since the last clear."""
     plan = now.plan
     is_refused = plan.cut.means == "refuse"  # then nothing is sent, and nothing is left out either
-    messages = turn_messages(plan, plan.first if is_refused else plan.cut.start)
-    rows = History(_row(plan, place, *both) for place, both in zip(plan.past.places, messages, strict=True))
+    messages, stale = turn_messages(plan, plan.first if is_refused else plan.cut.start), plan.past.stale()
+    rows = History(
+        _row(plan, place, *both, is_stale=place.id in stale)
+        for place, both in zip(plan.past.places, messages, strict=True)
+    )
     rows.cleared = len(plan.past.cleared)
     return rows
 
 
-def _row(plan: RequestPlan, place: TurnSlot, asked: ViewPart, said: ViewPart) -> HistoryRow:
+def _row(plan: RequestPlan, place: TurnSlot, asked: ViewPart, said: ViewPart, *, is_stale: bool) -> HistoryRow:
     """Return the row of a place from its messages, as the next request carries them."""
     turn, parts = place.turn, tuple[PromptPart, ...]()
     if asked.parts or said.parts:
         prompt = asked.parts or (PromptPart("", asked.text, tokens=asked.tokens),)
         parts = (*prompt, *(said.parts or (PromptPart("reply", said.text, tokens=said.tokens),)))
     is_short = plan.scope.turn(plan.past, place) is not turn
-    marks = (ENDINGS[turn.stop_reason], "results shortened" if is_short else "", "stale" if asked.stale else "")
+    ending = "" if turn.stop_reason == "stop" else turn.stop_reason.replace("_", " ")
+    marks = (ending, "results shortened" if is_short else "", "stale" if is_stale else "")
     return HistoryRow(
         asked.turn or 0, cell_of(place), turn.typed, turn.reply, asked.tokens + said.tokens,
         plan.target.meter.counted(turn.id), (asked.state, *filter(None, marks)), len(place.versions), turn.model,
-        asked.attached, parts,
+        ", ".join(turn.sources), parts,
     )  # fmt: skip
 
 
@@ -146,10 +139,7 @@ class Usages(Table[UsageRow]):
     __slots__ = ()
     columns = UsageRow._fields
     usual: ClassVar = {"version": "1", **dict.fromkeys(TOKENS[2:], "0"), "stop_reason": "stop"}
-    heads: ClassVar = {
-        **dict(zip(TOKENS, ("in", "out", "cache read", "cache write", "reasoning"), strict=True)),
-        "stop_reason": "ending",
-    }
+    heads: ClassVar = dict(zip(TOKENS, ("in", "out", "cache read", "cache write", "reasoning"), strict=True))
     formats: ClassVar = {**dict.fromkeys(TOKENS, "{:,}".format), "cost": words.dollars, "seconds": "{:,.1f}".format}
 
     def _below(self) -> str:

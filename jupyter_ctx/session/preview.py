@@ -35,9 +35,6 @@ class ViewPart(NamedTuple):
     ``tokens``: its size; ``exact``: whether that comes from the provider's reports.
     ``state``: what becomes of it in the request.
     ``turn``: the number of its turn, from 1; ``None`` for a part of no turn.
-    ``stale``: whether its answer was written after an older answer than the one that stands before it now.
-    ``share``: its share of the request, 0 where it is left out.
-    ``attached``: what goes with it, such as ``df (40 of 12,000 rows), plot.png``; ``tokens`` has that, too.
     ``parts``: what was typed and each thing that goes with it, or each call of a function and the reply, whose tokens
     sum to its own; none where nothing does.
     """
@@ -48,9 +45,6 @@ class ViewPart(NamedTuple):
     state: PartStatus
     turn: int | None = None
     exact: bool = False
-    stale: bool = False
-    share: float = 0.0
-    attached: str = ""
     parts: tuple[PromptPart, ...] = ()
 
     @property
@@ -67,7 +61,7 @@ OMITTED = 20  # messages that a preview lists of those that are not sent
 class TableWithParts:
     """A table as it is shown in every form: its heads, the caption above it, and its rows; a str is a line across it.
 
-    ``parts``: the parts of prompts that have a row of their own, by its index.
+    Its last columns are tokens and state. ``parts``: the parts of messages that have a row of their own, by its index.
     """
 
     head: TableRow
@@ -75,11 +69,12 @@ class TableWithParts:
     rows: list[TableRow | str] = field(default_factory=list)
     parts: dict[int, PromptPart] = field(default_factory=dict)
 
-    def add(self, row: TableRow | str, part: PromptPart | None = None) -> None:
-        """Append a row, or that of a part below its message."""
-        if part is not None:
-            self.parts[len(self.rows)] = part
+    def add(self, *row: str, parts: Sequence[PromptPart] = ()) -> None:
+        """Append the row of a message, and below it those of its parts."""
         self.rows.append(row)
+        for part in parts:
+            self.parts[len(self.rows)] = part
+            self.rows.append(("", "", part.line, *[""] * (len(self.head) - 5), f"~{part.tokens:,}", ""))
 
     def __str__(self) -> str:
         return f"{self.caption}\n{table_text(self.head, self.rows, line_width())}" if self.rows else self.caption
@@ -111,31 +106,20 @@ class View:
 
     def shown(self) -> TableWithParts:
         """Return what is shown: the newest messages that stay out, then all that adds up to the whole."""
-        shown = TableWithParts(("turn", "role", "text", "tokens", "share", "state"), self.caption())
+        shown = TableWithParts(("turn", "role", "text", "tokens", "state"), self.caption())
         if len(self.omitted) > OMITTED:
-            shown.add(f"{len(self.omitted) - OMITTED:,} messages before these are not sent")
-        for part in self.omitted[-OMITTED:]:
-            self._add(shown, part, "–")
-        if self.omitted:
-            shown.add("the request begins here")
-        for part in self.messages:
-            self._add(shown, part, self._percent(part.tokens))
+            shown.rows.append(f"{len(self.omitted) - OMITTED:,} messages before these are not sent")
+        for number, part in enumerate((*self.omitted[-OMITTED:], *self.messages)):
+            if number == len(self.omitted[-OMITTED:]) > 0:
+                shown.rows.append("the request begins here")
+            tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
+            shown.add(str(part.turn or ""), part.role, part.beginning, tokens, part.state, parts=part.parts)
         functions = first_words(f"functions: {', '.join(tool.name for tool in self.request.tools)}")
         beside = ("tools", functions, self.tools), ("template", "what the model's server adds", self.template)
-        for state, text, tokens in beside:
-            if tokens:
-                shown.add(("", "", text, f"~{tokens:,}", self._percent(tokens), state))
+        for state, text, count in beside:
+            if count:
+                shown.add("", "", text, f"~{count:,}", state)
         return shown
-
-    def _add(self, shown: TableWithParts, part: ViewPart, share: str) -> None:
-        """Add a message to what is shown, with its parts."""
-        tokens, state = f"{'' if part.exact else '~'}{part.tokens:,}", f"{part.state}{', stale' if part.stale else ''}"
-        shown.add((str(part.turn or ""), part.role, part.beginning, tokens, share, state))
-        for each in part.parts:
-            shown.add(("", "", each.line, f"~{each.tokens:,}", self._percent(each.tokens), ""), each)
-
-    def _percent(self, tokens: int) -> str:
-        return f"{100 * tokens / max(1, self.input_tokens):.0f} %"
 
     def caption(self) -> str:
         """Return the size of the whole, and what it costs."""
@@ -171,7 +155,7 @@ def preview_of(session: Session, prompt: Prompt) -> View:
         parts.append(_asked(said.turn, plan.size.prompt - tools, "prompt", meter)._replace(exact=is_counted))
     added = max(0, total - tools - sum(part.tokens for part in parts)) if round(template) else 0
     return View(
-        messages=tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts),
+        messages=tuple(parts),
         omitted=tuple(part for messages in turns.values() for part in messages),
         input_tokens=total,
         exact=is_counted or (not plan.message.content and plan.key() == session.counted),
@@ -184,22 +168,21 @@ def preview_of(session: Session, prompt: Prompt) -> View:
 
 def turn_messages(plan: RequestPlan, start: int) -> Iterator[tuple[ViewPart, ViewPart]]:
     """Yield every turn's prompt and what answers it, with what becomes of them in a view that begins at ``start``."""
-    past, scope, meter, stale = plan.past, plan.scope, plan.target.meter, plan.past.stale()
+    past, scope, meter = plan.past, plan.scope, plan.target.meter
     for number, (place, state) in enumerate(zip(past.places, part_states(past, scope, start), strict=True), 1):
-        turn, is_stale = scope.turn(past, place), place.id in stale
+        turn = scope.turn(past, place)
         asked, said, is_reported = asked_and_answered(turn, meter)
         calls = answer_parts(turn, said, meter)
         yield (
-            _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported, stale=is_stale),
-            ViewPart("assistant", turn.reply, round(said), state, number, is_reported, is_stale, parts=calls),
+            _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported),
+            ViewPart("assistant", turn.reply, round(said), state, number, is_reported, parts=calls),
         )
 
 
 def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:
     """Return the prompt of a turn."""
     size = round(tokens)
-    attached, parts = ", ".join(turn.sources), prompt_parts(turn, size, meter)
-    return ViewPart("user", turn.prompt, size, state, attached=attached, parts=parts)
+    return ViewPart("user", turn.prompt, size, state, parts=prompt_parts(turn, size, meter))
 
 
 def _summary_state(summary: Summary, conversation: Conversation) -> PartStatus:

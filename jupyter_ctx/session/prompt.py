@@ -132,23 +132,17 @@ def prompt_text(system: str) -> str:
 
     Raises InvalidRequestError for a file that cannot be read.
     """
-    if not isinstance(system, str) or not system.startswith("@") or "\n" in system.strip():
-        return system
-    return _file_text(Path(system.strip()[1:]).expanduser(), f"The system prompt {system.strip()} names a file, and")
+    is_file = system.startswith("@") and "\n" not in system.strip()
+    return memory_text(Path(system.strip()[1:]).expanduser()) if is_file else system
 
 
 def memory_text(path: Path) -> str:
-    """Return the text of a memory file. Raises InvalidRequestError where it is none."""
-    return _file_text(path, "The memory file")
-
-
-def _file_text(path: Path, what: str) -> str:
+    """Return the text of a file for the system prompt. Raises InvalidRequestError where it is none."""
     try:
         return clean(path.read_text("utf-8-sig")).strip()
     except (OSError, ValueError) as error:
-        raise InvalidRequestError(
-            f"{what} {path.absolute()} cannot be read ({reason_of(error)}): name a text file."
-        ) from None
+        file = f"The system prompt's file {path.absolute()}"
+        raise InvalidRequestError(f"{file} cannot be read ({reason_of(error)}): name a text file.") from None
 
 
 def memory_path(folder: Path | None, chosen: str | None) -> Path | None:

@@ -39,10 +39,10 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
             session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
         fill = planned.tokens / max(1, planned.target.limit)
-        warning = f"With this prompt, {fill_share(fill)} of the limit is used: {MAKE_ROOM}"
         is_nearly_full = prompt.record and fill <= 1 and _is_first_above(session, NEARLY_FULL, fill)
-        coming.on_begin(warning if is_nearly_full else None)
-        if is_nearly_full and coming.on_begin is nothing:
+        warning = f"With this prompt, {fill_share(fill)} of the limit is used: {MAKE_ROOM}" if is_nearly_full else None
+        coming.on_begin(warning)
+        if warning is not None and coming.on_begin is nothing:
             before = [warning, *before]  # a script hears of it only so
         came = _recorded(session, said, prompt, planned, coming)
         try:
@@ -81,14 +81,15 @@ def _planned(
     planned = session.plan(said, target, system, record=record)
     if planned.cut.start > planned.first:
         session.models.ask_again(target.provider)
-        target = session.target(options, ask=True, prompt=prompt)
-        planned = session.plan(said, target, system, record=record)
+        now = session.target(options, ask=True, prompt=prompt)
+        if now.window != target.window:
+            planned = session.plan(said, now, system, record=record)
     if planned.cut.means != "summarise before":
         return planned, []
     draft = _drafted(session, coming)
     if draft.summary is None:
         return planned, [str(Change(draft.text))]
-    shorter = session.plan(said, target, system, record=True, summary=draft.summary)
+    shorter = session.plan(said, planned.target, system, record=True, summary=draft.summary)
     return shorter, [str(Change(draft.text, before=round(planned.cut.before), after=round(shorter.cut.tokens)))]
 
 
@@ -143,8 +144,8 @@ def _record(session: Session, said: TurnAdded, came: Completion, reply: Reply, t
     record = record_of(said.turn.record, sent, reply, turn_id)
     turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, rounds=reply.rounds, record=record)
     is_counted = came.is_counted and reply.usage is not None and not reply.usage.guessed
-    is_new = summary is not None and summary.id not in session.conversation.summaries
-    before = [Summarized(summary, "before")] if summary is not None and is_new else []
+    known = session.conversation.summaries
+    before = [Summarized(summary, "before")] if summary is not None and summary.id not in known else []
     session.record_turn(replace(said, turn=turn), sent, *before, is_counted=is_counted)
 
 

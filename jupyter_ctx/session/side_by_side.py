@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Chosen, Kept, Offered, TurnAdded
-from ..conversation.messages import INCOMPLETE, Alternative, Alternatives, new_id
+from ..conversation.messages import INCOMPLETE, Alternative, Alternatives
 from ..errors import ChatError, ChatInterrupted, ProviderError, in_words
 from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
@@ -27,37 +27,22 @@ from .session import Session
 from .stored import answers_as_then, earlier_answers, record_of, stored_reply
 
 NOT_BEGUN = "It was stopped before any text came."
-EMPTY = "The reply was empty."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Whom to ask.
-
-    label: the model and how it is asked, as it is shown
-    options: settings for this request alone; ``None`` leaves one as it is
-    """
+class Candidate(NamedTuple):
+    """Whom to ask: the model and how it is asked, as it is shown, and settings for this request alone."""
 
     label: str
     options: Mapping[str, Any]
 
 
-class _Watcher(Protocol):
-    """Who is shown the answers while they come, by column from 0; every call comes from the thread that asks."""
-
-    def begin(self) -> object: ...
-    def sent(self, column: int, model: str, why: str) -> object: ...
-    def feed(self, column: int, piece: str) -> object: ...
-    def think(self, column: int, piece: str) -> object: ...
-    def done(self, column: int, reply: Reply) -> object: ...
-    def failed(self, column: int, error: str) -> object: ...
-
-
-def ask_each(session: Session, prompt: Prompt, candidates: Sequence[Candidate], watcher: _Watcher) -> Alternatives:
+def ask_each(session: Session, prompt: Prompt, candidates: Sequence[Candidate], watcher: Any) -> Alternatives:
     """Ask several models, or one several times, at once; the first whole answer is the turn, the others are versions.
 
-    A request that fails says so in its column. Where answers are there already, stored for the same requests or handed
+    The ``watcher`` is shown them by column, from 0, while they come: its methods are begin(), sent(column, model, why),
+    feed(column, piece), think(column, piece), done(column, reply) and failed(column, error), called in this thread. A
+    request that fails says so in its column. Where answers are there already, stored for the same requests or handed
     out with the notebook, they are shown as they were, and nothing is asked. Raises ChatError where no answer is whole,
     and ChatInterrupted, which keeps what came.
     """
@@ -70,12 +55,11 @@ class _SideBySide:
     """Asks one prompt of several models for a session; a request and its answer are known by their column."""
 
     def __init__(
-        self, session: Session, prompt: Prompt, said: TurnAdded, candidates: Sequence[Candidate], watcher: _Watcher
+        self, session: Session, prompt: Prompt, said: TurnAdded, candidates: Sequence[Candidate], watcher: Any
     ) -> None:
         self._session, self._prompt, self._said = session, prompt, said
         self._candidates, self._watcher = candidates, watcher
         self._answers = [Alternative(each.label, error=NOT_BEGUN) for each in candidates]
-        self._ids = [new_id() for _ in candidates]
         self._errors = list[BaseException]()
         self._left = dict[int, RequestPlan]()  # requests whose answers still come
         self._news = queue.SimpleQueue[Callable[[], object]]()  # what threads let the one that asks do
@@ -177,14 +161,9 @@ class _SideBySide:
 
     def _ask(self) -> bool:
         """Send the requests at once, and tell the watcher what comes; return whether Ctrl-C stopped it."""
-        for column, candidate in enumerate(self._candidates):
-            try:
-                self._left[column] = self._planned(candidate.options)
-            except ChatError as error:
-                self._failed(column, error, str(error))
         try:
-            for column in list(self._left):  # daemons: a server that is silent does not keep Python from ending
-                threading.Thread(target=self._complete, args=(column,), daemon=True).start()
+            for column, candidate in enumerate(self._candidates):
+                self._begin(column, candidate.options)
             while self._left:
                 self._hear()
         except BaseException as error:
@@ -195,10 +174,17 @@ class _SideBySide:
             return True
         return False
 
-    def _planned(self, options: Mapping[str, Any]) -> RequestPlan:
+    def _begin(self, column: int, options: Mapping[str, Any]) -> None:
+        """Send the request of a column, or show why it cannot be sent."""
         session, prompt = self._session, self._prompt
-        target = session.target(options, ask=True, prompt=prompt)
-        return session.plan(self._said, target, session.system_for(options), record=prompt.record)
+        try:
+            target = session.target(options, ask=True, prompt=prompt)
+            self._left[column] = session.plan(self._said, target, session.system_for(options), record=prompt.record)
+        except ChatError as error:
+            self._failed(column, error, str(error))
+            return
+        # a daemon: a server that is silent does not keep Python from ending
+        threading.Thread(target=self._complete, args=(column,), daemon=True).start()
 
     def _hear(self) -> None:
         """Do what a thread asks for next."""
@@ -222,7 +208,7 @@ class _SideBySide:
         listener = StreamListener(on_piece=piece, on_thought=thought, on_sent=sent)
         prompt, came = replace(self._prompt, confirm=None), Completion(planned)  # no thread can ask
         try:
-            caller, turn_id = session.caller(prompt, planned.target), self._ids[column]
+            caller, turn_id = session.caller(prompt, planned.target), self._answers[column].record.id
             came = complete(session.models, planned, listener, prompt.schema, turn_id=turn_id, caller=caller)
         except BaseException as error:  # of this column alone
             came = came._replace(error=error)
@@ -251,15 +237,16 @@ class _SideBySide:
             if error is not None:
                 self._failed(column, error, problem)
             if answer is not None and (answer.text.strip() or error is None):
-                label, why_none = self._candidates[column].label, "" if answer.text.strip() else problem or EMPTY
-                record = record_of(self._said.turn.record, came.sent, answer, self._ids[column])
+                label, turn_id = self._answers[column].label, self._answers[column].record.id
+                why_none = "" if answer.text.strip() else problem or "The reply was empty."
+                record = record_of(self._said.turn.record, came.sent, answer, turn_id)
                 kept = Alternative(label, answer.text, answer.thinking, record, why_none, problem, answer.rounds)
                 self._answers[column] = kept
 
     def _failed(self, column: int, error: BaseException, problem: str) -> None:
         """Show why a column has no whole answer."""
         self._errors.append(error)
-        self._answers[column] = Alternative(self._candidates[column].label, error=problem)
+        self._answers[column] = replace(self._answers[column], error=problem)
         self._watcher.failed(column, problem)
 
 

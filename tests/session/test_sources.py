@@ -30,7 +30,6 @@ def test_the_history_names_what_went_with_a_prompt(tmp_path: Path) -> None:
     chat.send("And this?", attachments=[notes])
     chat.send("Alone?")
     assert [row.attached for row in chat.history()] == [SAID, "notes.txt", ""]
-    assert list(chat.history().to_dataframe()["attached"]) == [SAID, "notes.txt", ""]
     assert [turn.sources for turn in chat.turns] == [(FRAME.said, FIGURE.said), ("notes.txt",), ()]
     assert "notes.txt" in repr(chat.history())
 
