@@ -10,7 +10,7 @@ from .windows import ContextWindow
 FillState = Literal["ok", "half", "high", "full", "over"]
 
 HALF, HIGH, FULL = 0.50, 0.75, 0.90
-MARGIN, LEAST_MARGIN = 0.20, 0.03  # kept free of every estimated token, never of a counted one
+MARGIN = 0.20  # kept free of every estimated token, never of a counted one
 RESERVE = 4_096
 REASONING_RESERVE = 25_000
 EFFORT_RESERVES = {"none": RESERVE, "minimal": 8_000, "low": 8_000, "medium": 25_000, "high": 40_000, "max": 64_000}

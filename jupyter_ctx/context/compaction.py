@@ -118,7 +118,6 @@ class RequestSize(NamedTuple):
     fixed: the tokens of the system prompt and the summary
     guessed: how many of these are only estimated
     prompt: the estimated size of the new prompt
-    margin: the share to keep free of every estimated token
     lasting: whether later requests go on from this one, so that a summary would serve them too
     """
 
@@ -130,7 +129,6 @@ class RequestSize(NamedTuple):
     fixed: float = 0.0
     guessed: float = 0.0
     prompt: float = 0.0
-    margin: float = MARGIN
     lasting: bool = False
 
     @property
@@ -153,7 +151,7 @@ class RequestSize(NamedTuple):
         """Return the tokens of a view from ``start`` and the new prompt, with the margin on what is only estimated."""
         estimated = self.guessed + self.ledger.guessed(start, self.end)
         counted = self.fixed + self.ledger.in_view(start, self.end) - estimated
-        return counted + (estimated + self.prompt) / (1 - self.margin)
+        return counted + (estimated + self.prompt) / (1 - MARGIN)
 
     def most(self, share: float = 1.0) -> int:
         """Return the tokens up to which this request may grow by a new prompt and still fit in ``share`` of the limit.
@@ -161,7 +159,7 @@ class RequestSize(NamedTuple):
         The margin is kept free of what is only estimated, which the new prompt always is.
         """
         counted = self.tokens_from(self.start) - self.guessed - self.ledger.guessed(self.start, self.end)
-        return max(0, math.floor(counted + (1 - self.margin) * (share * self.limit - counted) + 1e-6))
+        return max(0, math.floor(counted + (1 - MARGIN) * (share * self.limit - counted) + 1e-6))
 
 
 class Cut(NamedTuple):
@@ -239,7 +237,7 @@ def _cut_down(now: RequestSize, goal: float, min_turns: int, max_turns: int | No
     others = now.fixed + ledger.pinned(end) + now.prompt
     cut = _nearest(ledger, goal - others, start, end)
     if not now.fits(start=cut):
-        weight = 1 / (1 - now.margin) - 1
+        weight = 1 / (1 - MARGIN) - 1
         estimated = now.guessed + now.prompt + ledger.guessed(end, end)
         room = now.limit - others - weight * estimated
         cut = max(cut, ledger.first_within(room, start, end, guess_weight=weight))
