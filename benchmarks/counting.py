@@ -3,8 +3,8 @@
 Conversations of twelve turns in each kind of text, in all of them mixed and in eight languages
 mixed, counted by a real tokenizer; a meter learns from each report as it does in a session.
 From the fourth turn on, in percent: how far the estimate of the request is off (median, 95th
-percentile), how far that of the new prompt alone, how often it was below by more than the
-margin in use, and that margin (median).
+percentile), how far that of the new prompt alone, and how often it was below by more than the
+margin.
 
 ``python -m benchmarks.counting [TOKENIZER]...``; for the languages see benchmarks/texts.py. Of
 the tokenizers tekken and mistral-7b (mistral-common), qwen (dashscope), deepseek
@@ -25,13 +25,14 @@ import sys
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring import is_installed
 from benchmarks.texts import EIGHT, load, message, package
-from jupyter_ctx.context.families import family_of, text_features
+from jupyter_ctx.context.budget import MARGIN
+from jupyter_ctx.context.families import Family, family_of, text_features
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.tokenizer import SPLITS, counter
@@ -113,12 +114,11 @@ def smollm2() -> Count:
 
 @dataclass(frozen=True)
 class Miss:
-    """One estimate: relative errors of the whole request and of its prompt, shortfall and margin."""
+    """One estimate: relative errors of the whole request and of its prompt, and whether it is short."""
 
     whole: float
     part: float
     short: bool
-    margin: float
 
 
 def talk(count: Count, meter: Meter, kinds: list[list[str]], rng: random.Random) -> list[Miss]:
@@ -132,13 +132,12 @@ def talk(count: Count, meter: Meter, kinds: list[list[str]], rng: random.Random)
         prompt = message(kind, rng)
         said = message(kind if rng.random() < 0.7 else rng.choice(kinds), rng)
         counted = sum(meter.turn(str(earlier), "", "") for earlier in range(turn))
-        before = meter.fixed(fixed) + counted
-        margin, told = meter.margin(prompt), round(before + meter.message(prompt))
+        told = round(meter.fixed(fixed) + counted + meter.message(prompt))
         usage = Usage((carried or 3) + count(prompt) + 4, count(said) + 1)
-        meter.reported(SentRequest(fixed, prompt, before, counted), said, usage, turn_id=str(turn))
+        meter.reported(SentRequest(fixed, prompt, counted), said, usage, turn_id=str(turn))
         if turn >= 3:
             off, added = told - usage.input_tokens, usage.input_tokens - carried
-            misses.append(Miss(abs(off) / usage.input_tokens, abs(off) / added, -off > margin * told, margin))
+            misses.append(Miss(abs(off) / usage.input_tokens, abs(off) / added, -off > MARGIN * told))
         carried = usage.input_tokens + count(said) + 4
     return misses
 
@@ -153,7 +152,14 @@ def rows(name: str, model: str, count: Count) -> list[tuple[str, Callable[[], Me
     family = family_of(model)
     if family.vocabulary is None:
         return [(name, lambda: Meter(family)), (f"{name} (no name)", Meter)]
-    return [(f"{name} (auto)", lambda: Meter(family, count)), (f"{name} (approximate)", lambda: Meter(family))]
+    return [(f"{name} (auto)", partial(counting, family, count)), (f"{name} (approximate)", lambda: Meter(family))]
+
+
+def counting(family: Family, count: Count) -> Meter:
+    """Return a meter that counts by a vocabulary."""
+    meter = Meter(family)
+    meter.count_by(count)
+    return meter
 
 
 def cases(rng: random.Random) -> dict[str, list[list[str]]]:
@@ -179,7 +185,7 @@ def main() -> None:
     kinds_of, wanted = cases(rng), sys.argv[1:]
     print(f"µs per kB of text: {speed(kinds_of)}")
     print(f"{CONVERSATIONS} conversations of {TURNS} turns each, seed {SEED}; percent:")
-    print("request off: median, p95 | prompt off: median, p95 | below by more than the margin | margin")
+    print("request off: median, p95 | prompt off: median, p95 | below by more than the margin")
     for name, (known_as, count) in tokenizers().items():
         count = lru_cache(100_000)(count)
         for heading, make in rows(name, known_as, count) if not wanted or name in wanted else ():
@@ -190,9 +196,8 @@ def main() -> None:
                 whole, part = [m.whole for m in misses], [m.part for m in misses]
                 figures = [quantile(values, share) for values in (whole, part) for share in (0.5, 0.95)]
                 short = 100 * statistics.mean(m.short for m in misses)
-                margin = 100 * statistics.median(m.margin for m in misses)
                 row = "{:>8.2f}{:>7.2f} |{:>6.1f}{:>6.1f} |".format(*figures)
-                print(f"  {kind:10}{row}{short:>6.2f} |{margin:>6.1f}", flush=True)
+                print(f"  {kind:10}{row}{short:>6.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from bisect import bisect
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
 from .windows import ContextWindow
 
 FillState = Literal["ok", "half", "high", "full", "over"]
 
 HALF, HIGH, FULL = 0.50, 0.75, 0.90
-MARGIN, LEAST_MARGIN = 0.20, 0.03  # kept free of every estimated token, never of a counted one
+MARGIN = 0.20  # kept free of every estimated token, never of a counted one
 RESERVE = 4_096
 REASONING_RESERVE = 25_000
 EFFORT_RESERVES = {"none": RESERVE, "minimal": 8_000, "low": 8_000, "medium": 25_000, "high": 40_000, "max": 64_000}
@@ -40,7 +43,8 @@ def prompt_limit(window: ContextWindow, reserve: int, share: float = 1.0) -> int
     return max(0, math.floor(room * share))
 
 
-class Budget(NamedTuple):
+@dataclass(frozen=True)
+class Budget:
     """What the next request may hold and what it holds, in tokens.
 
     ``fixed`` (system, memory, pins, summary) is always sent; ``used`` is the next request
@@ -54,7 +58,7 @@ class Budget(NamedTuple):
     exact: bool = False
     share: float = 1.0
 
-    @property
+    @cached_property
     def limit(self) -> int:
         """Tokens a prompt may have."""
         return prompt_limit(self.window, self.reserve, self.share)
@@ -70,19 +74,13 @@ class Budget(NamedTuple):
         return math.floor(self.available * (1 - MARGIN) + 1e-9)
 
     @property
-    def headroom(self) -> int:
-        """Tokens a new prompt may still have; negative when over."""
-        return self.limit - self.used
-
-    @property
     def fill(self) -> float:
         """Used share of the limit; above 1 the next request leaves something out."""
-        limit = self.limit
-        return self.used / limit if limit else math.inf
+        return self.used / self.limit if self.limit else math.inf
 
     @property
     def state(self) -> FillState:
         """ok, half, high, full or over."""
         states: tuple[FillState, ...] = ("ok", "half", "high", "full")
-        passed = sum(self.fill >= share for share in (HALF, HIGH, FULL))
-        return "over" if self.fill > 1 else states[passed]
+        fill = self.fill
+        return "over" if fill > 1 else states[bisect((HALF, HIGH, FULL), fill)]

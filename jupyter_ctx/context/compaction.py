@@ -114,11 +114,10 @@ class RequestSize(NamedTuple):
     limit: the tokens that the request may have
     start: the first turn in view
     end: the position of the new prompt
-    first: the first turn that was in view before any refusal; ``None`` where that is ``start``
+    first: the first turn that was in view before any refusal
     fixed: the tokens of the system prompt and the summary
     guessed: how many of these are only estimated
     prompt: the estimated size of the new prompt
-    margin: the share to keep free of every estimated token
     lasting: whether later requests go on from this one, so that a summary would serve them too
     """
 
@@ -126,17 +125,11 @@ class RequestSize(NamedTuple):
     limit: int
     start: int
     end: int
-    first: int | None = None
+    first: int = 0
     fixed: float = 0.0
     guessed: float = 0.0
     prompt: float = 0.0
-    margin: float = MARGIN
     lasting: bool = False
-
-    @property
-    def begin(self) -> int:
-        """The first turn that was in view before any refusal."""
-        return self.start if self.first is None else self.first
 
     def tokens_from(self, start: int) -> float:
         """Return the tokens of all but the new prompt in a view that begins at ``start``."""
@@ -152,8 +145,7 @@ class RequestSize(NamedTuple):
     def with_margin(self, start: int) -> float:
         """Return the tokens of a view from ``start`` and the new prompt, with the margin on what is only estimated."""
         estimated = self.guessed + self.ledger.guessed(start, self.end)
-        counted = self.fixed + self.ledger.in_view(start, self.end) - estimated
-        return counted + (estimated + self.prompt) / (1 - self.margin)
+        return self.tokens_from(start) - estimated + (estimated + self.prompt) / (1 - MARGIN)
 
     def most(self, share: float = 1.0) -> int:
         """Return the tokens up to which this request may grow by a new prompt and still fit in ``share`` of the limit.
@@ -161,7 +153,7 @@ class RequestSize(NamedTuple):
         The margin is kept free of what is only estimated, which the new prompt always is.
         """
         counted = self.tokens_from(self.start) - self.guessed - self.ledger.guessed(self.start, self.end)
-        return max(0, math.floor(counted + (1 - self.margin) * (share * self.limit - counted) + 1e-6))
+        return max(0, math.floor(counted + (1 - MARGIN) * (share * self.limit - counted) + 1e-6))
 
 
 class Cut(NamedTuple):
@@ -213,8 +205,8 @@ def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -
         cut = _cut_down(now, goal or down_to * now.limit, settings.min_turns, turns)
     else:
         cut = _cut_at(now, now.start)
-    is_cut = cut.start > now.begin
-    left_out = now.ledger.count(now.begin, cut.start) if is_cut else 0
+    is_cut = cut.start > now.first
+    left_out = now.ledger.count(now.first, cut.start) if is_cut else 0
     means: Means = "send"
     if settings.on_overflow == "stop" and (is_cut or not cut.fits):
         means = "refuse"
@@ -225,8 +217,8 @@ def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -
 
 
 def _cut_at(now: RequestSize, start: int) -> Cut:
-    tokens, begin = now.tokens_from(start), now.begin
-    before = tokens if start == begin else now.tokens_from(begin)
+    tokens = now.tokens_from(start)
+    before = tokens if start == now.first else now.tokens_from(now.first)
     return Cut(start, before, tokens, fits=tokens + now.prompt <= now.limit)
 
 
@@ -239,7 +231,7 @@ def _cut_down(now: RequestSize, goal: float, min_turns: int, max_turns: int | No
     others = now.fixed + ledger.pinned(end) + now.prompt
     cut = _nearest(ledger, goal - others, start, end)
     if not now.fits(start=cut):
-        weight = 1 / (1 - now.margin) - 1
+        weight = 1 / (1 - MARGIN) - 1
         estimated = now.guessed + now.prompt + ledger.guessed(end, end)
         room = now.limit - others - weight * estimated
         cut = max(cut, ledger.first_within(room, start, end, guess_weight=weight))

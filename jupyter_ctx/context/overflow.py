@@ -47,15 +47,20 @@ UNIT = r"(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries)\b"  # units of other l
 # What a word of a clause names; the first row that matches decides. Only words that tell an overflow from something
 # else are listed. "#" stands for a number.
 WORDS = {
+    "size": (  # of a whole request: what it says of bytes or characters says nothing about tokens
+        r"# ?(?:[kmg]i?b|bytes?|char\w*)|chars|characters?|bytes|buffers?|(?:request|http)~body|body|entity|payloads?"
+        r"|(?:messages?|request|payload|body)~(?:total~)?size"
+    ),
+    "memory": r"(?:more )?memory",
     "other": (  # that has a limit of its own
-        rf"# ?{UNIT}"
+        r"# ?(?:pixels|items|entries)|(?:too many|max[a-z]* number of) (?!(?:[a-z]+ ){0,2}tokens|for\b|in\b|char)[a-z]+"
         r"|(?:prompt|message|conversation|chat|history|context|input|session|token|tool~call)(?:~|')?s?~?"
         r"(?:ids?(?! len)|names?|titles?|key|template|index|role|logprobs|caching|cache[a-z]*|param[a-z]*)\b"
         r"|(?:api|access|auth[a-z]*|bearer|refresh|session|reset|id|security) tokens?\b|(?:logit|stop|tool)[a-z]*"
         r"|images?|pictures?|photos?|files?(?! *[\"'/])|attachments?|documents?|pdfs?|pages?|audio|videos?|uploads?"
         r"|schemas?|headers?|ur[il]s?|strings?|arrays?|names?|conversations|titles?|items?|lists?|metadata|users?"
-        r"|temperature|top_[a-z]+|logprobs|dimensions?|depth|memory|[cg]pu|time|timeout|queue|buffers?|sessions?"
-        r"|batch[a-z]*|functions? (?:name|desc)[a-z]*|enum|num_ctx|chars|characters|bytes|budget_tokens|properties"
+        r"|temperature|top_[a-z]+|logprobs|dimensions?|depth|fields?|time|timeout|queue|sessions?"
+        r"|batch[a-z]*|functions? (?:name|desc)[a-z]*|enum|num_ctx|budget_tokens|properties|feature|descr[a-z]*"
     ),
     "": (
         r"error message|input should be|invalid input|context (?:deadline|cancel[a-z]*|menu|handle|manager)"
@@ -68,8 +73,8 @@ WORDS = {
     ),
     "output": (
         r"(?:generated|output|response|reply|completion) (?:text|messages?|content|sequence)|(?<!model_)max_tokens"
-        r"|max~(?:new|output|completion)~(?:tokens?|length)|n_predict|completions?|outputs?|repl(?:y|ies)"
-        r"|responses?|answers?"
+        r"|max~(?:new|output|completion)~(?:tokens?|length)|max[a-z]* tokens (?:you )?(?:requested|value)"
+        r"|n_predict|completions?|outputs?|repl(?:y|ies)|responses?|answers?"
     ),
     "over": (
         r"(?:too|so|that|this)~(?:many|much|long|large|big)|overflow[a-z]*|exhausted|oversized?|full\b|filled|reached"
@@ -93,14 +98,13 @@ WORDS = {
     "plus": r"plus|\+|and|with|together",
     "number": r"#",
 }
+WORD = "|".join(f"(?P<{name}>{words})" if name else words for name, words in WORDS.items())
+WORD = rf"(?<![a-z])(?:{WORD})(?![a-z])"
 
 # A longer context than a plan or tier includes, whatever the status: a shorter prompt passes.
 PAID_TIER = (
     r"(?:^|\. )(?=[^.\n]*\b(?:usage|credits?|tier|plan|subscription|billing)\b)(?![^.\n]*rate.?limit)"
-    r"(?=[^.\n]*(?:required|requires?|need|must|only|not (?:yet )?(?:available|included|enabled)|does not include"
-    r"|unlock|upgrade))"
-    r"[^.\n]*(?:(?:long|large|extended|1m)[ -]context"
-    r"|(?:context|prompts?|requests?)[^.\n]{0,20} (?:above|over|beyond|longer than) \d)"
+    r"[^.\n]*(?:(?:long|large|1m)[ -]context|(?:context|prompts?)[^.\n]{0,20} (?:above|over|beyond|longer than) \d)"
 )
 OTHER_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
 OWNER = "(?:team|workspace|tenant|organi[sz]ation|customer|user|key|project|account|plan)"
@@ -108,15 +112,10 @@ RATE_LIMIT = (
     r"^(?:code |status\w* )?(?:40[1-48]|429|529)$"  # a status that a gateway reports inside its own 200 or 400
     r"|(?:rate|usage|request).?limit|quota|throttl|bill(?:ing|ed)|spen[dt]|credits?\b|\bbalance\b|\b[rt]p[md]\b|overloaded"
     r"|concurren|content.(?:policy|filter)|too many requests|(?:please|then) wait\b|slow down|timed? ?out"
-    r"|(?:out of|more) memory|memory (?:limit|available)|\bminutes?\b|\b(?:hourly|daily|weekly|monthly|today)\b"
-    r"|(?:\b(?:per|this|a)\W|/ ?)(?:second|sec|minute|min|hour|day|week|month)\b|trial\b|api.key\b"
-    rf"|\b(?:your|the|this)\W{OWNER}\b"
+    r"|\bminutes?\b|\b(?:hourly|daily|weekly|monthly|today)\b|trial\b|api.key\b"
+    rf"|(?:\b(?:per|this|a)\W|/ ?)(?:second|sec|minute|min|hour|day|week|month)\b|\b(?:your|the|this)\W{OWNER}\b"
     # whoever has used up a share: Team 'a' has reached its token limit
     rf"|\b{OWNER}\b(?!=)(?:(?!context|window|prompt|input|model|messages?)[^.\n]){{0,60}}\b(?:limit|budget|allowance)\b"
-)
-OTHER_LIMIT = (
-    r"(?:too many|max\w* number of) (?!(?:\w+ ){0,2}tokens|for\b|in\b)\w+"  # images, messages, tools
-    r"|max\w* tokens (?:you requested|requested|value)"  # Bedrock: of the reply
 )
 OVERFLOW_CODE = (
     r"context~overflow|prompt~too~long|input~length~error|\b(?:no room|out of context)\b"
@@ -124,20 +123,7 @@ OVERFLOW_CODE = (
     r"|^(?:code )?1261$"  # Zhipu
     r"|tokens\W+must be at least 1, got -\d"  # vLLM: the room left for the reply
 )
-# A request that is too large in bytes, characters or memory says nothing about tokens.
-MORE_THAN = r"(?:exceed\w*|(?:larg|bigg|great)er than|over|above|too~(?:large|big|long)|limit|max)"
-SIZE_LIMIT = (
-    r"request_too_large|(?:entity|payload|body|content)(?:~size)? (?:is |was )?too~(?:large|big|long)"  # nginx
-    r"|max\w* (?:allowed )?(?:number of )?bytes"
-    r"|\A(?![\s\S]*(?:token|context|window))[\s\S]*\b(?:messages?|request|payload|body)~(?:total~)?"
-    rf"(?:size\b[^\n;]*{MORE_THAN}|[^\n;]*{MORE_THAN}[^\n;]*(?:\bsize|buffer|\d ?(?:[kmg]i?b|bytes)\b))"  # Moonshot
-    # a clause about an input that has too many characters, or needs too much memory, however far the server came
-    r"|(?:^|[.;:] )(?=[^\n.;]*(?:limit|max|exceed|too | than\b|over\b|above|beyond|at most|not (?:fit|enough)))"
-    r"(?=[^\n.;]*\b(?:available|enough|gpu|in|the) memory\b|(?![^\n.;]*tokens)[^\n.;]*\b(?:chars?|characters?)\b)"
-    r"(?![^\n.;]*\b(?:names?|titles?|descr\w+|keys?|ids?|tools?|functions?|files?|fields?|urls?|feature)\b)[^\n.;]*"
-    r"(?:prefill|kv cache|input|prompts?|messages?|contents?|text|quer(?:y|ies)|questions?|requests?|conversation)\b"
-)
-OUTPUT_WORDS = r"(?:max_(?:new_|completion_|output_)?tokens|max~new|completion|output|generat|predict|reply)"
+OUTPUT_WORDS = r"(?:max_(?:new_|completion_|output_)?tokens|max~new|tokens you|completion|output|generat|predict|reply)"
 INPUT_WORDS = r"(?:prompt|input|messages?|conversation|chat|history)\b"
 SUM = r"(?:(?:input|prompt)\w*\W+(?:and|plus|\+)\W+(?:\w+ )?(?:output|completion|prediction)|max_total)"
 # Arithmetic alone counts only in a text about tokens, and for limits of at least this many.
@@ -167,12 +153,11 @@ FIGURES = (
     ("limit", r"# ?-?(?:tokens? )?(?:are )?(?:max(?:imum)?\b(?! ?[=:(#]| is\b| \d)|limit|allowed|available|context"
      r"|window|\((?:max\w*|limit|context|window)\))"),  # Anthropic: "> 199999 maximum"
     ("limit", rf"{ANY_TOKENS} is (?:small|low)er than (?!max|limit|the (?:max|limit))"),
-    ("limit", r"(?:(?<!add )(?<!adds )up to|accepts|(?:model|only) takes|vs\.?) #"),
     ("input", rf"{NAMED}(?:input (?:tokens|messages)|inputs?|prompt|(?<=the )messages|(?<=in )request)\b"),
     ("output", rf"{OUTPUT_WORDS}\w*(?:\W|tokens?|requested|is|of|value|too|large){{0,12}}#"),
     ("input", rf"{ANY_TOKENS}(?:(?:is|are) )?(?:[>+]|plus|vs|over\b|above|beyond|\w+er than|more than"
      r"|exceed(?:s? |ed [tm])|do(?:es)? not fit)"),  # Mistral, Gemini, SGLang
-    ("input", r"#\)? (?:tokens )?(?:(?:were|was|you|that you) )?(?:given|sent|provided)|#, received"),
+    ("input", r"#\)? (?:tokens )?(?:(?:were|was|you|that you) )?(?:given|sent|provided)"),
     # else by the nearest words before the number in its sentence
     ("", r"(?P<limit>max\w* (?:length|size|number) of (?:(?:the|your|current) )*\w+"
      r"|max\w*(?: (?:allowed|input|prompt|number))*|limit|context(?!~overflow)|ctx|window|allow|permit|accept|support"
@@ -233,15 +218,15 @@ def overflow_in(status: int | None, text: str) -> Overflow | None:
     is_tier = _finds(PAID_TIER, text)
     if not is_tier and (status in OTHER_STATUS or _finds(RATE_LIMIT, text)):
         return None
-    is_named = is_tier or _finds(OVERFLOW_CODE, text)
-    if not is_named and (_finds(OTHER_LIMIT, text) or _finds(SIZE_LIMIT, text)):
+    named = {"tokens"} if is_tier or _finds(OVERFLOW_CODE, text) else _exceeded(text)
+    if named == {"size"} or not (named or _finds(TOKEN_TOPIC, text)):
         return None
-    is_named = is_named or _names_overflow(text)
-    figures = _figures(text) if is_named or _finds(TOKEN_TOPIC, text) else {}
-    if not (is_named or _is_too_much(figures)):
-        return None
+    figures = _figures(text)
     limit, cap, sent, asked, excess = map(figures.get, ("limit", "cap", "input", "output", "excess"))
-    return Overflow(limit, cap, sent, asked, excess, "bound" in figures)
+    total = figures.get("both", 0) if sent is None else sent + (asked or 0)
+    if named or total >= (limit or total + 1) >= LEAST_LIMIT:
+        return Overflow(limit, cap, sent, asked, excess, "bound" in figures)
+    return None
 
 
 def exceeds_size(status: int | None, text: str) -> bool:
@@ -251,7 +236,7 @@ def exceeds_size(status: int | None, text: str) -> bool:
     """
     if status in OTHER_STATUS or _finds(RATE_LIMIT, text):
         return False
-    return status == 413 or _finds(SIZE_LIMIT, text)
+    return status == 413 or _exceeded(text) == {"size"}
 
 
 class BodyPart(NamedTuple):
@@ -332,73 +317,53 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.replace("~", "[ _-]?"), re.I | re.M)
 
 
-def _names_overflow(text: str) -> bool:
-    """Return whether a clause says that the input, or the context, is more than it may be."""
+def _exceeded(text: str) -> set[str]:
+    """Return what the clauses of a text say to be too much: "tokens" of the input or the context, or its "size"."""
     text = compiled(NUMBER).sub(lambda number: "#" if _value(number) >= LEAST_LIMIT else "0", text.lower())
-    return any(map(_says_overflow, re.split(r"[.;!?\n]", text)))
+    return set(filter(None, map(_exceeded_in, re.split(r"[.;!?\n]", text))))
 
 
-def _says_overflow(clause: str) -> bool:
-    names = list(WORDS)
-    named = {names[match.lastindex - 1] for match in _word().finditer(clause) if match.lastindex}
+def _exceeded_in(clause: str) -> str:
+    named = {match.lastgroup for match in compiled(WORD).finditer(clause)}
+    is_input, is_over = bool(named & {"context", "input"}), bool(named & {"over", "limit"})
+    if is_over and is_input and "memory" in named:
+        return "size"
+    if is_over and "size" in named and not named & {"context", "tokens", "other", "output"}:
+        return "size"
     if "output" in named and not named & {"input", "plus"}:
-        return False
-    if "other" in named and "context" not in named:
-        return False
-    is_over = "over" in named or ("limit" in named and bool(named & {"context", "number"}))
-    is_input = bool(named & {"context", "input"})
-    return (is_over and (is_input or "tokens" in named)) or ("shorten" in named and is_input)
-
-
-@cache
-def _word() -> re.Pattern[str]:
-    rows = (words if name == "number" else rf"(?:{words})(?![a-z])" for name, words in WORDS.items())
-    return compiled("(?<![a-z])(?:" + "|".join(f"({row})" for row in rows) + ")")
-
-
-def _is_too_much(figures: dict[str, int]) -> bool:
-    sent = figures["input"] + figures.get("output", 0) if "input" in figures else figures.get("both", 0)
-    return sent >= figures.get("limit", sent + 1) >= LEAST_LIMIT
+        return ""
+    if named & {"other", "size", "memory"} and "context" not in named:
+        return ""
+    is_over = "over" in named or (is_over and bool(named & {"context", "number"}))
+    is_too_long = is_over and (is_input or "tokens" in named)
+    return "tokens" if is_too_long or ("shorten" in named and is_input) else ""
 
 
 def _figures(text: str) -> dict[str, int]:
     """Return the number of each role that is clear; of two numbers with one role, the first."""
-    figures: dict[str, int] = {}
-    for line in compiled(ADDRESS).sub(" ", text).split("\n"):
-        figures = {**_figures_of(line), **figures}
-    return figures
-
-
-def _figures_of(line: str) -> dict[str, int]:
-    figures: dict[str, int] = {}
-    unclear: list[tuple[str, int]] = []
-    end = 0
-    for match in compiled(NUMBER).finditer(line):
-        before, after = line[max(end - 1, match.start() - 60, 0) : match.start()], line[match.end() : match.end() + 40]
-        end, value = match.end(), _value(match)
-        role = _role(before, after)
+    text = compiled(ADDRESS).sub(" ", text)
+    figures, unclear, end = dict[str, int](), list[tuple[str, int]](), 1
+    for match in compiled(NUMBER).finditer(text):
+        before = text[max(end - 1, match.start() - 60) : match.start()].rpartition("\n")[2]
+        after = text[match.end() : match.end() + 40].partition("\n")[0]
+        end, value, role = match.end(), _value(match), _role(before, after)
         if role in ("sent", "beyond") or value != figures.get(role, value):
             unclear.append((role, value))
         elif role not in ("", "none"):
             figures[role] = value
         if role in ("input", "sent") and _finds(LOWER_BOUND, before):
             figures["bound"] = 1
-        if role in ("limit", "beyond") and _finds(INPUT_LIMIT, line[max(0, match.start() - 150) : match.start()]):
+        if role in ("limit", "beyond") and _finds(INPUT_LIMIT, text[max(0, match.start() - 150) : match.start()]):
             figures["cap"] = value
-    return _settled(figures, unclear, line)
-
-
-def _settled(figures: dict[str, int], unclear: list[tuple[str, int]], line: str) -> dict[str, int]:
-    """Settle the roles of numbers that are clear only beside the others: what was sent is more than the limit."""
     if "input" in figures:
         figures["input"] += figures.get("tools", 0)
-    is_of_input = "output" not in figures and (_finds(INPUT_WORDS, line) or not _finds(OUTPUT_WORDS, line))
-    sent = "both" if _finds(SUM, line) else "input"
-    for role, value in sorted(unclear):  # what is exceeded comes first
+    # what was sent is more than the limit, and what is exceeded comes first
+    is_of_input = "output" not in figures and (_finds(INPUT_WORDS, text) or not _finds(OUTPUT_WORDS, text))
+    for role, value in sorted(unclear):
         if "limit" not in figures and (role == "beyond" or value <= figures.get("input", 0) + figures.get("output", 0)):
             figures["limit"] = value
         elif is_of_input:
-            figures.setdefault(sent, value)
+            figures.setdefault("both" if _finds(SUM, text) else "input", value)
     return figures
 
 

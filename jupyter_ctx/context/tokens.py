@@ -1,32 +1,91 @@
-"""Sizes in tokens: estimated from the text, corrected by the usage that the provider reports.
+"""PartSizes in tokens: estimated from the text, corrected by the usage that the provider reports.
 
 An estimate is never called a count. A meter learns from each report how many tokens one model, at
-one endpoint, makes of each kind of text.
+one endpoint, makes of a text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from operator import add
-from types import MappingProxyType
+import math
+from collections.abc import Callable, Iterable
+from operator import add, mul
 from typing import NamedTuple
 
 from .budget import MARGIN
-from .families import KNOWN_NOISE, O200K_RATIOS, UNKNOWN, Calibration, Family, Report, Vector, text_features
+from .families import UNKNOWN, Family, Vector, text_features
 from .usage import Usage
 from .vision import UNKNOWN_VISION, Vision
 
-PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed, unless bytes allow it
+MESSAGE = 8.0  # tokens that common chat templates add to a prompt and its reply
+PRIOR = 30.0  # tokens that the estimate before any report counts as
+MOST_REPORTS = 20  # that count, so that another tokenizer behind the same name is learned, too
+SHORT_REPORT = 100.0  # tokens: shorter texts tell little, and are taken together
+OUTLIER = 2.0  # a report of more than so many times what was expected, or less than that part of it, counts as that
+SEEN = 300.0  # tokens of a kind of text that make half of it seen
+PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed
 OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has beyond them belongs to the prompt
-READ_WHOLE = 0.8  # of the tokens that were expected: a server that read as many has read all
-MOSTLY_TEXT = 10  # times the largest template: of a longer prompt the template is a small part
-FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
-GENERIC = Calibration(UNKNOWN.ratios)
+MOSTLY_TEXT = 320.0  # tokens of a request in which those of the template are a small part
 
 
-def estimate_tokens(text: str) -> float:
-    """Return an estimate of the tokens in ``text`` for a model of which nothing is known."""
-    return GENERIC.estimate((*text_features(text), 0.0))
+class Report(NamedTuple):
+    """What a text is made of, and the tokens that were reported for it."""
+
+    text: Vector
+    tokens: float
+
+
+class Calibration:
+    """What is known of one tokenizer: the ratios that fit its latest reports best, and one factor that they teach.
+
+    A text is a vector: its tokens, as far as they are counted, then its features and the number of messages.
+    ``options``: the ratios that the vocabulary may have; the first hold until reports have shown which fit.
+    """
+
+    def __init__(self, options: tuple[Vector, ...], reports: tuple[Report, ...] = ()) -> None:
+        self._options, self.reports = options, reports
+        nothing = Report((0.0,) * (len(options[0]) + 1), 0.0)
+        texts, tokens = zip(nothing, *reports, strict=True)
+        total, fits = tuple(map(sum, zip(*texts, strict=True))), list[tuple[float, float, Vector]]()
+        for ratios in [(*each, MESSAGE) for each in options]:
+            factor = (sum(tokens) + PRIOR) / (_product(ratios, total) + PRIOR)
+            misses = [told / max(factor * _product(ratios, text), 1.0) - 1 for text, told in reports]
+            fits.append(
+                (_product(misses, misses) + (factor - 1) ** 2, factor, ratios)
+            )  # those without one are likelier
+        _, self.factor, self.ratios = min(fits)
+        # the share of each kind of text of which little is known
+        self._unseen = [SEEN / (SEEN + told) for told in map(mul, self.ratios, total)]
+
+    def estimate(self, text: Vector) -> float:
+        """Return the estimated tokens of a text."""
+        return text[0] + self.factor * _product(self.ratios, text[1:])
+
+    def unseen(self, text: Vector) -> float:
+        """Return the tokens of an estimate that rest on kinds of text of which reports have told little."""
+        return self.factor * _product(map(mul, self.ratios, text[1:]), self._unseen)
+
+    def learned(self, text: Vector, tokens: float) -> Calibration:
+        """Return the calibration after a report of this many tokens for a text."""
+        guess, told, kinds = self.estimate(text) - text[0], tokens - text[0], tuple(map(float, text[1:]))
+        if told < 1 or guess <= 0:
+            return self
+        if len(self.reports) > 1:  # an odd one does not outweigh a conversation
+            told = min(max(told, guess / OUTLIER), guess * OUTLIER)
+        earlier, last = self.reports[:-1], self.reports[-1:]
+        if last and last[0].tokens < SHORT_REPORT:
+            last = (Report(tuple(map(add, kinds, last[0].text)), told + last[0].tokens),)
+        else:
+            last = (*last, Report(kinds, float(told)))
+        return self.after((*earlier, *last)[-MOST_REPORTS:])
+
+    def after(self, reports: tuple[Report, ...]) -> Calibration:
+        """Return the calibration of the same tokenizer after these reports."""
+        is_settled = len(self.reports) == MOST_REPORTS  # which ratios fit is known by now
+        return Calibration((self.ratios[:-1],) if is_settled else self._options, reports)
+
+
+def _product(numbers: Iterable[float], others: Iterable[float]) -> float:
+    return math.fsum(map(mul, numbers, others))
 
 
 class Fixed(NamedTuple):
@@ -36,15 +95,8 @@ class Fixed(NamedTuple):
     summary: str = ""
 
 
-class Guess(NamedTuple):
-    """A turn whose size is an estimate: its tokens, and its two texts."""
-
-    tokens: float
-    prompt: str = ""
-    reply: str = ""
-
-
-NO_GUESSES: Mapping[str, Guess] = MappingProxyType({})
+PartSizes = dict[Fixed | str, float]  # tokens of parts of requests: of the fixed texts, and of turns by their ids
+NEW_PROMPT = ""  # in place of an id: the new prompt
 
 
 class SentRequest(NamedTuple):
@@ -52,35 +104,17 @@ class SentRequest(NamedTuple):
 
     ``fixed``: the texts with which every request begins.
     ``prompt``: the new prompt.
-    ``before``: the tokens of all but the prompt.
-    ``counted``: the tokens of the turns whose sizes come from reports.
-    ``guessed``: the other turns, by their ids.
-    ``turns``: returns the tokens of each turn, by its id; for the rare report that changes all of them.
+    ``counted``, ``guessed``: the tokens of the turns whose sizes come from reports, and of the others.
+    ``turns``: returns the tokens of each turn, by its id; for the rare report that changes them.
     ``attached``: the tokens of the prompt's files.
     """
 
     fixed: Fixed
     prompt: str
-    before: float
     counted: float = 0.0
-    guessed: Mapping[str, Guess] = NO_GUESSES
-    turns: Callable[[], Mapping[str, float]] = dict
+    guessed: float = 0.0
+    turns: Callable[[], PartSizes] = dict
     attached: float = 0.0
-
-    @property
-    def most_text(self) -> float:
-        """The most tokens of what no report has counted: no tokenizer makes more tokens than bytes of a text."""
-        most = OVERHEAD_AT_MOST + len(self.prompt.encode("utf-8", "surrogatepass"))
-        for guess in self.guessed.values():
-            most += len(f"{guess.prompt}{guess.reply}".encode("utf-8", "surrogatepass"))
-        return most
-
-
-class Counted(NamedTuple):
-    """Sizes known from reports, in tokens: of turns by their ids, and of the fixed texts."""
-
-    turns: dict[str, float]
-    fixed: dict[Fixed, float]
 
 
 class Learned(NamedTuple):
@@ -97,64 +131,48 @@ class Meter:
     tokens, so that the size of every smaller view is known at once.
     """
 
-    def __init__(
-        self,
-        family: Family = UNKNOWN,
-        count: Callable[[str], float] | None = None,
-        vision: Vision = UNKNOWN_VISION,
-        *,
-        at_once: bool = True,
-    ) -> None:
-        """Start from a family; ``count`` counts by its vocabulary, or by o200k_base where that is not public.
-
-        ``at_once``: it counts from now on, rather than from the first report on.
-        """
-        self._family, self.vision = family, vision
-        self._count = count if at_once else None
-        self._later = None if at_once else count
-        self.calibration = _calibration(family, counted=self._count is not None)
-        self._settled = self.calibration  # by which turns are estimated: see _settle
-        self._turns: dict[str, float] = {}
-        self._fixed: dict[Fixed, float] = {}
-        self._unsaved = Counted({}, {})
-        self._estimates: dict[str, float] = {}  # of turns that no report has counted, by id
-        self._prompt: tuple[str, float] = ("", 0.0)  # the last one whose size was counted before it was accepted
+    def __init__(self, family: Family = UNKNOWN, vision: Vision = UNKNOWN_VISION) -> None:
+        self.vision = vision
+        self._count: Callable[[str], float] | None = None
+        self._calibration = self._of_turns = Calibration(family.ratios)  # by which texts are estimated, and turns
+        self._known, self._unsaved = PartSizes(), PartSizes()  # as reported, and since they were stored
+        self._prompt = NEW_PROMPT, 0.0  # the last one whose size was counted before it was accepted
         self._overhead: float | None = None  # tokens of the chat template; some templates add a system prompt
         self._surplus = 1.0  # the most that a request had for each token of its estimate as it is known now
         self._reports = 0
         self.revision = 0  # another number after each change of a size that was known or estimated before
 
-    def _vector(self, text: str, messages: float = 0.0) -> Vector:
-        kinds = text_features(text) if self._count is None else (float(self._count(text)),)
-        return (*kinds, messages)
+    def count_by(self, count: Callable[[str], float]) -> None:
+        """Count texts by the model's own vocabulary from now on: only what messages add is a guess."""
+        if self._count is None:
+            self._count, self._calibration = count, Calibration(((),))
+            self._estimate_turns_anew()
 
-    def _turn_vector(self, prompt: str, reply: str) -> Vector:
-        return tuple(map(add, self._vector(prompt, 1.0 if prompt else 0.0), self._vector(reply)))
+    def _vector(self, text: str, messages: float = 0.0) -> Vector:
+        if self._count is None:
+            return 0.0, *text_features(text), messages
+        return float(self._count(text)), messages
 
     def tokens(self, text: str) -> float:
         """Return the estimated tokens of a text alone."""
-        return self.calibration.estimate(self._vector(text))
+        return self._calibration.estimate(self._vector(text))
 
     def message(self, text: str) -> float:
         """Return the tokens that a message with this text adds, those around it included; 0 for an empty text."""
         if text and text == self._prompt[0]:
             return self._prompt[1]
-        return self.calibration.estimate(self._vector(text, 1.0)) if text else 0.0
-
-    def margin(self, text: str) -> float:
-        """Return the share of a message's estimate to keep free; 0 where the message was counted."""
-        return self.calibration.margin(self._vector(text, 1.0)) if text != self._prompt[0] else 0.0
+        return self._calibration.estimate(self._vector(text, 1.0)) if text else 0.0
 
     def most(self, tokens: float, texts: Iterable[str]) -> float:
         """Return the most tokens of a request of so many: what reports have not told of its texts may be twice that."""
-        unseen = sum([self.calibration.unseen(self._vector(text, 1.0)) for text in texts])
+        unseen = sum(self._calibration.unseen(self._vector(text, 1.0)) for text in texts)
         return self._surplus * max(tokens + unseen, tokens / (1 - MARGIN)) + OVERHEAD_AT_MOST
 
     def fixed(self, fixed: Fixed) -> float:
         """Return the tokens of what is always sent: as last reported, else estimated."""
-        known = self._fixed.get(fixed)
-        if known is not None:
-            return known
+        size = self._known.get(fixed)
+        if size is not None:
+            return size
         return (self._overhead or 0.0) + self.message(fixed.system) + self.message(fixed.summary)
 
     def fixed_parts(self, fixed: Fixed) -> tuple[float, float, float]:
@@ -166,109 +184,84 @@ class Meter:
 
     def turn(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> float:
         """Return the tokens of a turn: as last reported, else estimated with ``attached`` tokens for its files."""
-        size = self._turns.get(turn_id)
+        size = self._known.get(turn_id)
         if size is not None:
             return size
-        if turn_id not in self._estimates:
-            self._estimates[turn_id] = self._settled.estimate(self._turn_vector(prompt, reply))
-        return self._estimates[turn_id] + attached
-
-    def turn_parts(
-        self, turn_id: str, prompt: str, reply: str, attached: float = 0.0, returned: float = 0.0
-    ) -> tuple[float, float]:
-        """Return the tokens of a turn's prompt and of what answers it: its size, divided as both are estimated.
-
-        ``attached``, ``returned``: those of the files that went with the prompt, and that functions returned.
-        """
-        asked, answered = self.message(prompt) + attached, self.tokens(reply) + returned
-        weight = self.turn(turn_id, prompt, reply, attached + returned) / max(asked + answered, 1.0)
-        return asked * weight, answered * weight
+        estimate = self._of_turns.estimate
+        return estimate(self._vector(prompt, 1.0 if prompt else 0.0)) + estimate(self._vector(reply)) + attached
 
     def counted(self, part: Fixed | str) -> bool:
         """Return whether the size of a turn (by its id), or of the fixed texts, comes from a report."""
-        return part in (self._fixed if isinstance(part, Fixed) else self._turns)
+        return part in self._known
 
     def reported(self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from the usage of one reply, which becomes a turn with a ``turn_id``.
 
         The reported input, less the parts that were counted before, is shared out among the estimated
-        parts, the prompt included, as they are estimated after it was learned from. Where the shares
-        would be implausible, all parts are scaled to sum to the report; one of far too many tokens is not believed.
+        parts, the prompt included. Where the shares would be implausible, all parts are scaled to sum
+        to the report; one of far too many tokens is not believed.
         """
-        total, known, most_text = usage.input_tokens, sent.before + sent.attached, sent.most_text
-        if self._overhead is not None and total > PLAUSIBLE * known + most_text:
-            return  # before the first report a server may add a system prompt of its own
+        total, expected, is_first = usage.input_tokens, self._expected(sent), self._overhead is None
+        if is_first:  # the server may add a system prompt of its own
+            self._overhead = min(max(total - expected, 0.0), OVERHEAD_AT_MOST)
+        elif total > PLAUSIBLE * expected + OVERHEAD_AT_MOST:
+            return
         answered = usage.output_tokens - usage.reasoning_tokens
-        text = self._vector(reply)
         # a token ends the reply; thoughts may be counted in it, too
-        self.calibration = self.calibration.learned(text, min(answered - 1, 2 * self.calibration.estimate(text)))
-        if turn_id is None:
-            is_text = self._overhead is not None or self.message(sent.prompt) > MOSTLY_TEXT * OVERHEAD_AT_MOST
-            self._share_out(sent, total, learn=is_text, keep=False)
-        else:
-            self._keep({turn_id: self._reported_prompt(sent, total) + answered})
-            self._prompt = ("", 0.0)  # that prompt is a turn now
-        most = min(total, known + most_text) - OVERHEAD_AT_MOST
-        self._surplus = max(self._surplus, most / max(known + self.message(sent.prompt), 1.0))
+        self._learn(self._vector(reply), min(answered - 1, 2 * self.tokens(reply)))
+        is_text = not is_first or (turn_id is None and expected > MOSTLY_TEXT)  # and not perhaps the template's
+        shares = self._shares(sent, total, learn=is_text)
+        if turn_id is not None:
+            shares = shares or self._scaled(sent, total)
+            self._known[turn_id] = self._unsaved[turn_id] = shares.pop(NEW_PROMPT) + answered
+            self._keep(shares)
+            self._prompt = NEW_PROMPT, 0.0  # that prompt is a turn now
+        most = min(total, PLAUSIBLE * expected) - OVERHEAD_AT_MOST
+        self._surplus = max(self._surplus, most / max(self._expected(sent), 1.0))
         self._settle()
 
     def record_count(self, sent: SentRequest, total: int) -> None:
         """Learn from the total of a request that was counted but not answered. Parts counted before keep their size."""
-        asked = self._share_out(sent, total, learn=True)
-        if asked is not None:
-            self._prompt = (sent.prompt, max(asked - sent.attached, 0.0))
+        shares = self._shares(sent, total)
+        if shares is not None:
+            self._prompt = sent.prompt, max(shares.pop(NEW_PROMPT) - sent.attached, 0.0)
+            self._keep(shares)
             self._settle()
 
-    def _reported_prompt(self, sent: SentRequest, total: int) -> float:
-        """Make the parts of a request sum to its reported total, and return the prompt's share."""
-        is_first = self._overhead is None and not sent.counted and not sent.guessed
-        if self._overhead is None:
-            surplus = total - sent.before - self.message(sent.prompt) - sent.attached
-            self._overhead = min(max(surplus, 0.0), OVERHEAD_AT_MOST) if is_first else 0.0
-        # in a first prompt, tokens beyond the estimate may be the template's
-        asked = self._share_out(sent, total, learn=not is_first)
-        if asked is not None:
-            return asked
-        turns, asked = sent.turns(), self.message(sent.prompt) + sent.attached
-        fixed = self.fixed(sent.fixed)
-        factor = total / max(fixed + asked + sum(turns.values()), 1.0)
-        self._keep_view(sent.fixed, fixed * factor, turns, factor)
-        return asked * factor
+    def _beside_turns(self, sent: SentRequest) -> PartSizes:
+        return {NEW_PROMPT: self.message(sent.prompt) + sent.attached, sent.fixed: self.fixed(sent.fixed)}
 
-    def _share_out(self, sent: SentRequest, total: int, *, learn: bool, keep: bool = True) -> float | None:
-        """Fit the estimated parts to a total and return the prompt's share; ``None`` where that is implausible.
+    def _expected(self, sent: SentRequest) -> float:
+        return sum(self._beside_turns(sent).values()) + sent.counted + sent.guessed
 
-        ``learn`` from the text; ``keep`` the sizes.
-        """
-        known = self.fixed(sent.fixed)
-        fixed = 0.0 if sent.fixed in self._fixed else known
-        asked = self.message(sent.prompt) + sent.attached
-        turns = {turn: guess.tokens for turn, guess in sent.guessed.items()}
-        guessed = asked + fixed + sum(turns.values())
-        left = total - (known - fixed) - sent.counted
-        if not max(guessed / PLAUSIBLE, 1) <= left <= max(guessed * PLAUSIBLE, sent.most_text):
+    def _learn(self, text: Vector, tokens: float) -> None:
+        self._calibration = self._calibration.learned(text, tokens)
+
+    def _shares(self, sent: SentRequest, total: int, *, learn: bool = True) -> PartSizes | None:
+        """Fit the parts that are estimated to a total, and return their sizes; ``None`` where that is implausible."""
+        turns = sent.turns() if sent.guessed else {}
+        parts = (self._beside_turns(sent) | turns).items()
+        guesses = {part: tokens for part, tokens in parts if part not in self._known}
+        guessed = sum(guesses.values())
+        left = total - self._expected(sent) + guessed
+        if not max(guessed / PLAUSIBLE, 1) <= left <= PLAUSIBLE * guessed + OVERHEAD_AT_MOST:
             return None
-        factor = left / guessed
-        if learn and not sent.attached:  # tokens of images say nothing about text
-            text = self._vector(sent.prompt, 1.0)
-            for guess in sent.guessed.values():
-                text = tuple(map(add, text, self._turn_vector(guess.prompt, guess.reply)))
-            self.calibration = self.calibration.learned(text, left - fixed * factor)
-        if keep:
-            self._keep_view(sent.fixed, fixed * factor if fixed else known, turns, factor)
-        return asked * factor
+        shares = {part: tokens * left / guessed for part, tokens in guesses.items()}
+        if learn and not turns and not sent.attached:  # tokens of images say nothing about text
+            self._learn(self._vector(sent.prompt, 1.0), shares[NEW_PROMPT])
+        return shares
 
-    def _keep_view(self, fixed: Fixed, tokens: float, turns: Mapping[str, float], factor: float) -> None:
-        """Keep the size of the fixed texts, and those of turns times a factor."""
-        if self._fixed.get(fixed) != tokens:
-            self._fixed[fixed] = self._unsaved.fixed[fixed] = tokens
-        if turns:
-            self._keep({turn: size * factor for turn, size in turns.items()})
+    def _scaled(self, sent: SentRequest, total: int) -> PartSizes:
+        """Return the sizes of all parts, scaled to sum to a total."""
+        factor = total / max(self._expected(sent), 1.0)
+        parts = (self._beside_turns(sent) | sent.turns()).items()
+        return {part: tokens * factor for part, tokens in parts}
+
+    def _keep(self, sizes: PartSizes) -> None:
+        self._known |= sizes
+        self._unsaved |= sizes
+        if any(isinstance(part, str) for part in sizes):  # turns of before
             self.revision += 1
-
-    def _keep(self, turns: Mapping[str, float]) -> None:
-        self._turns.update(turns)
-        self._unsaved.turns.update(turns)
 
     def _settle(self) -> None:
         """Estimate turns anew after the first report, the second, the fourth and so on, each of which teaches less.
@@ -276,44 +269,41 @@ class Meter:
         After every report it would cost as much as there are turns.
         """
         self._reports += 1
-        if self._later is not None:
-            self._count, self._later = self._later, None
-            self.calibration = _calibration(self._family, counted=True)
         if self._reports.bit_count() == 1:
-            self._settled = self.calibration
-            self.revision += 1
-            self._estimates.clear()
+            self._estimate_turns_anew()
+
+    def _estimate_turns_anew(self) -> None:
+        self._of_turns = self._calibration
+        self.revision += 1
 
     @property
     def learned(self) -> Learned:
         """How the model counts, as far as that is known."""
-        return Learned(self.calibration.reports, self._overhead)
+        return Learned(self._calibration.reports, self._overhead)
 
     @property
-    def counted_parts(self) -> Counted:
+    def sizes(self) -> PartSizes:
         """All sizes known from reports."""
-        return Counted(dict(self._turns), dict(self._fixed))
+        return dict(self._known)
 
-    def pop_unsaved(self) -> Counted:
+    def pop_unsaved(self) -> PartSizes:
         """Return the sizes learned from reports since the last call."""
-        unsaved, self._unsaved = self._unsaved, Counted({}, {})
+        unsaved, self._unsaved = self._unsaved, PartSizes()
         return unsaved
 
-    def restore(self, learned: Learned, counted: Counted) -> None:
+    def restore(self, learned: Learned, sizes: PartSizes) -> None:
         """Restore what was learned before a restart; what was learned since is kept."""
         if self._overhead is None:
             self._overhead = learned.overhead
-            if all(len(report.text) == len(self.calibration.ratios) for report in learned.latest):
-                self._settled = self.calibration = self.calibration.after(learned.latest)
-        self._turns = {**counted.turns, **self._turns}
-        self._fixed = {**counted.fixed, **self._fixed}
-        self.revision += 1
+            if all(len(report.text) == len(self._calibration.ratios) for report in learned.latest):
+                self._calibration = self._calibration.after(learned.latest)
+        self._known = sizes | self._known
+        self._estimate_turns_anew()
 
 
-def _calibration(family: Family, *, counted: bool) -> Calibration:
-    """Return the calibration of a tokenizer before its first report."""
-    if not counted:
-        return Calibration(family.ratios)
-    if family.vocabulary:  # only the template is unknown
-        return Calibration(((1.0,),), doubt=KNOWN_NOISE, is_exact=True)
-    return Calibration(((family.ratios[0][0] / O200K_RATIOS[0],),), doubt=FOREIGN_DOUBT)
+_generic = Meter()
+
+
+def estimate_tokens(text: str) -> float:
+    """Return an estimate of the tokens in ``text`` for a model of which nothing is known."""
+    return _generic.tokens(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
@@ -14,7 +15,7 @@ from ..config.settings import Settings
 from ..context.budget import Budget, default_reserve
 from ..context.families import family_of
 from ..context.learned_limit import LearnedLimit, Refused
-from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
+from ..context.tokens import Fixed, Learned, Meter, PartSizes, SentRequest
 from ..context.usage import Usage
 from ..context.vision import vision_of
 from ..context.windows import ASSUMED_TOKENS, choose_window
@@ -55,7 +56,7 @@ class Models:
         self._keys: dict[str, str] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._meters: dict[tuple[str, str], Meter] = {}
-        self._kept: dict[tuple[str, str], tuple[Learned, Counted]] = {}  # of meters that were not used yet
+        self._kept: dict[tuple[str, str], tuple[Learned, PartSizes]] = {}  # of meters that were not used yet
         self._limits: dict[str, LearnedLimit] = {}  # by endpoint
         self._stated = StatedWindows()
         self._served_names: dict[str, str] = {}
@@ -171,7 +172,7 @@ class Models:
     def sizes(self) -> list[Sizes]:
         """Return all sizes that were reported."""
         unused = {key: counted for key, (_, counted) in self._kept.items()}
-        return _sizes({**unused, **{key: meter.counted_parts for key, meter in self._meters.items()}})
+        return _sizes({**unused, **{key: meter.sizes for key, meter in self._meters.items()}})
 
     def state(self) -> StoredState:
         """Return what was learned of models and endpoints, as it is stored."""
@@ -197,22 +198,20 @@ class Models:
                 self._limits[end] = known["learned_limit"]
             self._served_names.setdefault(end, known.get("served", ""))
             refused_at(end).names |= set(known.get("unsupported", ()))
-        counted: dict[tuple[str, str], Counted] = {}
+        counted = defaultdict[tuple[str, str], PartSizes](dict)
         for told in sizes:
-            parts = counted.setdefault(told["meter"], Counted({}, {}))
-            parts.turns.update(told["turns"])
-            parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
+            counted[told["meter"]].update(told["turns"])
+            counted[told["meter"]] |= {Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]}
         for meter in state.get("meters", []):
             learned = Learned(meter.get("latest", ()), meter["overhead"])
-            self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
+            self._restore_meter(meter["meter"], learned, counted[meter["meter"]])
 
-    def _restore_meter(self, key: tuple[str, str], learned: Learned, counted: Counted) -> None:
+    def _restore_meter(self, key: tuple[str, str], learned: Learned, sizes: PartSizes) -> None:
         if key in self._meters:
-            self._meters[key].restore(learned, counted)
+            self._meters[key].restore(learned, sizes)
             return
-        first, parts = self._kept.get(key, (learned, Counted({}, {})))
-        parts = Counted({**counted.turns, **parts.turns}, {**counted.fixed, **parts.fixed})
-        self._kept[key] = (learned if first.overhead is None else first, parts)
+        first, known = self._kept.get(key, (learned, {}))
+        self._kept[key] = learned if first.overhead is None else first, sizes | known
 
     def refused(self, target: Target, refusal: Refused) -> Target:
         """Learn from a refusal, and return the target as it is known now.
@@ -244,7 +243,8 @@ class Models:
             target.meter.reported(sent, reply.text, usage, turn_id=turn_id)
         vocabulary = family_of(target.settings.model).vocabulary
         if vocabulary is not None and _counting(target.settings) == "auto":
-            load_soon(vocabulary)  # the next prompt is counted by it
+            load_soon(vocabulary)
+            target.meter.count_by(counter(vocabulary))
 
     def ask_again(self, provider: Provider) -> None:
         """Ask a server that reports its window for it anew."""
@@ -316,16 +316,16 @@ class Models:
             return self._providers[key]
 
 
-def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:
+def _sizes(counted: Mapping[tuple[str, str], PartSizes]) -> list[Sizes]:
     """Return sizes in the form in which they are stored."""
     return [
         {
             "meter": key,
-            "turns": parts.turns,
-            "fixed": [(fixed.system, fixed.summary, tokens) for fixed, tokens in parts.fixed.items()],
+            "turns": {part: tokens for part, tokens in sizes.items() if isinstance(part, str)},
+            "fixed": [(*part, tokens) for part, tokens in sizes.items() if isinstance(part, Fixed)],
         }
-        for key, parts in counted.items()
-        if parts.turns or parts.fixed
+        for key, sizes in counted.items()
+        if sizes
     ]
 
 
@@ -373,7 +373,8 @@ def _counting(settings: Settings) -> str:
 
 def _new_meter(settings: Settings) -> Meter:
     """Return a meter that knows of a model what its name tells."""
-    family, counting = family_of(settings.model), _counting(settings)
-    vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
-    count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
-    return Meter(family, count, vision_of(settings.model), at_once=counting == "tiktoken")
+    family = family_of(settings.model)
+    meter = Meter(family, vision_of(settings.model))
+    if family.vocabulary is not None and _counting(settings) == "tiktoken":
+        meter.count_by(counter(family.vocabulary))
+    return meter

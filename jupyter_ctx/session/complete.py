@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..context.overflow import Overflow
-from ..context.tokens import READ_WHOLE, estimate_tokens
+from ..context.tokens import estimate_tokens
 from ..context.usage import Usage
 from ..conversation.messages import INCOMPLETE, Message, StopReason, ToolRound, Turn
 from ..conversation.schema import Schema
@@ -44,6 +44,7 @@ RETRIES = 2  # requests that are sent after refusals
 NO_ROOM_LEFT = ("max_tokens", "context_window")
 NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply was not ended by the window
 UNSAID = 3  # tokens that a reply without text may be reported with
+READ_WHOLE = 0.8  # of the tokens that were expected: a server that read as many has read all
 LONG_PROMPT = 1_000  # tokens by the uncalibrated estimate
 READ_SHARE = 0.35  # of that estimate: no tokenizer needs fewer tokens
 ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..context.budget import LEAST_MARGIN, Budget
+from ..context.budget import Budget
 from ..context.compaction import Ledger, Within, compact_share
 from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
 from ..context.overflow import Overflow
@@ -50,7 +50,7 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
         left_out=ledger.count(0, start),
         will_leave=0 if will_stop else plan.cut.left_out,
         will_stop=will_stop,
-        room_ends=_room_ends(plan),
+        room_ends=size.most(compact_share(target.settings, size.limit)),
         on_overflow=target.settings.on_overflow,
         cached=usage.cache_read_tokens if usage else None,
         sent=usage.input_tokens if usage else None,
@@ -78,15 +78,6 @@ def segments_within(
     tools = beside + sum(turns) - earlier - newest - cells
     called = [("tools", tools)] if tools >= 1 else []
     return segments_of((*sizes, *called, ("cells", cells), ("earlier turns", earlier), ("this turn", newest)))
-
-
-def _room_ends(plan: RequestPlan) -> int:
-    """Return up to how many tokens the next request may have before room is made: with a prompt like the last."""
-    now, target = plan.size, plan.target
-    if now.end and not now.guessed + now.ledger.guessed(now.start, now.end):
-        margin = target.meter.margin(plan.past.places[now.end - 1].turn.prompt)
-        now = now._replace(margin=max(margin, LEAST_MARGIN))
-    return now.most(compact_share(target.settings, now.limit))
 
 
 # what was done without being asked

@@ -15,7 +15,7 @@ from ..context.budget import MARGIN, whole
 from ..context.compaction import GO_BACK, Cut, Ledger, RequestSize, decide, goal_after_refusal
 from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
-from ..context.tokens import Guess, SentRequest
+from ..context.tokens import SentRequest
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Message, Turn, file_tokens
 from ..conversation.places import TurnSlot
@@ -121,14 +121,10 @@ class RequestPlan:
         """The request in parts with their tokens, to compare with a report."""
         meter, size = self.target.meter, self.size
         turns, guessed = size.ledger.in_view(self.cut.start, size.end), size.ledger.guessed(self.cut.start, size.end)
-        guesses = dict[str, Guess]()
-        for turn in self.turns if guessed else ():
-            if not meter.counted(turn.id):
-                guesses[turn.id] = Guess(turn_tokens(turn, meter), turn.prompt, turn.answered)
+        files = file_tokens(self.message.attachments, meter.vision) if self.message.attachments else 0.0
         return SentRequest(
-            self.scope.fixed, self.message.content, size.fixed + turns, turns - guessed, guesses,
-            lambda: {turn.id: turn_tokens(turn, meter) for turn in self.turns},
-            file_tokens(self.message.attachments, meter.vision),
+            self.scope.fixed, self.message.content, turns - guessed, guessed,
+            lambda: {turn.id: turn_tokens(turn, meter) for turn in self.turns}, files,
         )  # fmt: skip
 
     def uncut(self) -> RequestPlan:
@@ -252,13 +248,8 @@ def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> Reque
         asked += meter.message(each.text) + file_tokens(each.files, meter.vision)
     fixed = meter.fixed(scope.fixed)
     guessed = 0.0 if meter.counted(scope.fixed) else fixed
-    size = RequestSize(ledger, target.limit, start, scope.at, basis.first, fixed, guessed, asked, MARGIN, basis.lasting)
-    cut = decide(size, target.settings, goal=goal)
-    all_counted = not guessed + ledger.guessed(start, scope.at) and not message.attachments
-    if all_counted and cut.means != "send":  # a smaller margin will do for the prompt alone
-        size = size._replace(margin=meter.margin(message.content))
-        cut = decide(size, target.settings, goal=goal)
-    return replace(basis, size=size, cut=cut, counted=None)
+    size = RequestSize(ledger, target.limit, start, scope.at, basis.first, fixed, guessed, asked, basis.lasting)
+    return replace(basis, size=size, cut=decide(size, target.settings, goal=goal), counted=None)
 
 
 def _lighter(full: RequestPlan, start: int, goal: float | None) -> RequestPlan:

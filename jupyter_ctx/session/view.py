@@ -217,15 +217,19 @@ def _shares(sizes: Sequence[float], rest: float, tokens: float) -> list[int]:
 
 
 def asked_and_answered(turn: Turn, meter: Meter) -> tuple[float, float, bool]:
-    """Return the tokens of a turn's prompt and of what answers it, and whether they are those that were reported."""
+    """Return the tokens of a turn's prompt and of what answers it, and whether they are those that were reported.
+
+    Where only their sum was, it is divided as both are estimated.
+    """
+    size = turn_tokens(turn, meter)
+    answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
+    if meter.counted(turn.id) and not turn.rounds and 0 < answered < size:
+        return size - answered, answered, True
     attached = file_tokens(turn.attachments, meter.vision)
     returned = file_tokens(turn.files, meter.vision) - attached if turn.rounds else 0.0
-    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.answered, attached, returned)
-    answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
-    is_whole = meter.counted(turn.id) and not turn.rounds and 0 < answered < asked + said
-    if not is_whole:  # both halves were reported, and not their sum alone
-        return asked, said, False
-    return asked + said - answered, answered, True
+    asked, said = meter.message(turn.prompt) + attached, meter.tokens(turn.answered) + returned
+    share = size / max(asked + said, 1.0)
+    return asked * share, said * share, False
 
 
 def answer_parts(turn: Turn, tokens: float, meter: Meter) -> tuple[PromptPart, ...]:

@@ -15,8 +15,8 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
-from ..context.families import Report
 from ..context.learned_limit import LearnedLimit
+from ..context.tokens import Report
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..conversation.events import (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.context.families import CHARACTER_KINDS, text_features
+from jupyter_ctx.context.families import KINDS, text_features
 
 texts = st.text(st.characters(codec="utf-8"), max_size=80)
 
@@ -29,7 +29,7 @@ texts = st.text(st.characters(codec="utf-8"), max_size=80)
     ],
 )
 def test_each_kind_is_counted_by_its_characters(text: str, kind: str, count: int) -> None:
-    assert text_features(text)[CHARACTER_KINDS.index(kind)] == count
+    assert text_features(text)[list(KINDS).index(kind)] == count
 
 
 SEQUENCES = {"DNA": "ACGT", "proteins": "ACDEFGHIKLMNPQRSTVWY", "hashes": "0123456789abcdef", "letters": ascii_letters}
@@ -58,7 +58,7 @@ def test_long_identifiers_compounds_and_repetitions_are_no_sequences(word: str) 
 @given(texts)
 def test_nothing_is_negative_and_every_character_but_blanks_counts(text: str) -> None:
     vector = text_features(text)
-    assert len(vector) == len(CHARACTER_KINDS)
+    assert len(vector) == len(KINDS)
     assert min(vector) >= 0
     assert (sum(vector) > 0) or not text.strip(" \t\r\x00\x0b\x0c") or text.isascii()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ledgers import pinned_ledger
 
 from jupyter_ctx.context.families import family_of
-from jupyter_ctx.context.tokens import Fixed, Guess, Meter, SentRequest
+from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 
 sizes = st.lists(st.tuples(st.none() | st.integers(1, 500), st.booleans()), max_size=40)
@@ -22,7 +22,7 @@ def loose(rows: list[tuple[int | None, bool]]) -> list[int]:
 
 def test_what_a_template_adds_is_told_apart_from_the_system_prompt() -> None:
     meter = Meter()
-    meter.reported(SentRequest(Fixed(), "Hello?", 0.0), "Yes.", Usage(60, 2), turn_id="a")
+    meter.reported(SentRequest(Fixed(), "Hello?"), "Yes.", Usage(60, 2), turn_id="a")
     template, system, summary = meter.fixed_parts(Fixed())
     assert template > 10
     assert (system, summary) == (0, 0)
@@ -59,9 +59,7 @@ def say(meter: Meter, turns: dict[str, float], fixed: Fixed, usage: Usage, *, na
 def sent_with(meter: Meter, fixed: Fixed, turns: dict[str, float], prompt: str) -> SentRequest:
     """Return a request with these turns, of which the meter has counted some."""
     counted = sum(size for turn, size in turns.items() if meter.counted(turn))
-    guessed = {turn: Guess(size) for turn, size in turns.items() if not meter.counted(turn)}
-    before = meter.fixed(fixed) + sum(turns.values())
-    return SentRequest(fixed, prompt, before, counted, guessed, lambda: turns)
+    return SentRequest(fixed, prompt, counted, sum(turns.values()) - counted, lambda: turns)
 
 
 @given(st.integers(20, 400), st.integers(1, 300), st.integers(5, 100), st.integers(1, 300))  # more is not believed
@@ -84,18 +82,13 @@ def test_a_report_of_another_view_scales_all_its_parts(total: int) -> None:
     assert parts == pytest.approx(total + 10)
 
 
-def guessed(meter: Meter, texts: dict[str, str], prompt: str) -> SentRequest:
-    turns = {name: Guess(meter.turn(name, text, ""), text) for name, text in texts.items()}
-    return SentRequest(Fixed(), prompt, sum(guess.tokens for guess in turns.values()), guessed=turns)
-
-
 def test_a_refusals_size_scales_what_was_only_estimated() -> None:
     meter = Meter()
-    sent = guessed(meter, {"a": "one and another " * 25, "b": "one and another " * 75}, "and now?")
-    before = {name: guess.tokens for name, guess in sent.guessed.items()} | {"now": meter.message("and now?")}
+    turns = {"a": meter.message("one and another " * 25), "b": meter.message("one and another " * 75)}
+    before = {**turns, "now": meter.message("and now?")}
     total = round(2 * sum(before.values()))
-    meter.record_count(sent, total)
-    after = {name: meter.turn(name, "", "") for name in sent.guessed} | {"now": meter.message("and now?")}
+    meter.record_count(sent_with(meter, Fixed(), turns, "and now?"), total)
+    after = {name: meter.turn(name, "", "") for name in turns} | {"now": meter.message("and now?")}
     assert sum(after.values()) == pytest.approx(total)
     assert after["b"] == pytest.approx(2 * before["b"], rel=0.05)
     assert before["now"] < after["now"] < 3 * before["now"]
@@ -105,7 +98,7 @@ def test_without_a_turn_only_the_way_of_counting_is_learned() -> None:
     meter, fixed = Meter(), Fixed("be brief")
     say(meter, {}, fixed, Usage(40, 20), name="a")
     counted = meter.fixed(fixed)
-    sent = SentRequest(fixed, "日本語のテキスト" * 8, counted)
+    sent = SentRequest(fixed, "日本語のテキスト" * 8)
     meter.reported(sent, "はい", Usage(400, 20), turn_id=None)
     assert meter.fixed(fixed) == counted
 
@@ -114,14 +107,14 @@ def test_without_a_turn_only_the_way_of_counting_is_learned() -> None:
 def test_what_a_first_report_shows_beyond_the_margin_teaches_the_next_estimate_at_once(factor: float) -> None:
     meter, prompts = Meter(), ["".join(random.Random(seed).choices("ACGT", k=4_000)) for seed in range(2)]
     guessed = meter.message(prompts[0])
-    meter.reported(SentRequest(Fixed(), prompts[0], 0.0), "ok", Usage(round(factor * guessed), 2), turn_id=None)
+    meter.reported(SentRequest(Fixed(), prompts[0]), "ok", Usage(round(factor * guessed), 2), turn_id=None)
     assert meter.message(prompts[1]) == pytest.approx(factor * guessed, rel=0.05)
 
 
 def test_thoughts_that_are_counted_in_an_answer_teach_little_of_how_text_is_counted() -> None:
     meter = Meter()
     guessed = meter.message("Hello.")
-    meter.reported(SentRequest(Fixed(), "Hello.", 0.0), "Yes.", Usage(10, 1_000), turn_id="a")
+    meter.reported(SentRequest(Fixed(), "Hello."), "Yes.", Usage(10, 1_000), turn_id="a")
     assert meter.message("Hello.") < 2 * guessed
 
 
@@ -144,11 +137,11 @@ def test_a_cap_reserves_twice_an_estimate_that_nothing_was_reported_of_and_by_th
     )
     assert reserved(meter, text) == pytest.approx(2, abs=0.05)
     for _ in range(6):
-        meter.reported(SentRequest(Fixed(), text, 0.0), text, Usage(1_000, 1_000), turn_id=None)
+        meter.reported(SentRequest(Fixed(), text), text, Usage(1_000, 1_000), turn_id=None)
     assert reserved(meter, text) == pytest.approx(1.25, abs=0.1)
     assert reserved(meter, foreign) > 1.7
     assert meter.most(9_000, [text]) < 1.4 * 9_000  # most of it was counted before
-    meter.reported(SentRequest(Fixed(), text, 0.0), text, Usage(2_500, 1_000), turn_id=None)
+    meter.reported(SentRequest(Fixed(), text), text, Usage(2_500, 1_000), turn_id=None)
     assert reserved(meter, text) * meter.message(text) >= 2_500
 
 

@@ -55,7 +55,7 @@ def test_over_the_limit_it_says_what_the_next_send_does() -> None:
     assert "the next prompt is not sent (on_overflow is stop)" in stopped
     assert "leaves out" not in stopped
     assert "tries the learned limit again" in gauge_line(replace(over, will_leave=0))
-    fixed = replace(over, will_leave=0, budget=over.budget._replace(fixed=1_100))
+    fixed = replace(over, will_leave=0, budget=replace(over.budget, fixed=1_100))
     assert "what is always sent does not fit" in gauge_line(fixed)
     assert "(100 %, over)" in gauge_line(info(1_220))
 

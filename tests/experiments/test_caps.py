@@ -56,7 +56,7 @@ def bill(seed: int) -> tuple[float, float, int]:
         if not on_their_way:
             break
         prompt, worst, reported = on_their_way.pop(chance.randrange(len(on_their_way)))
-        sent = SentRequest(Fixed(), prompt, meter.fixed(Fixed()))
+        sent = SentRequest(Fixed(), prompt)
         meter.reported(sent, "yes " * reported.output_tokens, reported, turn_id=None)
         cost = MODELS.cost(target, reported) or 0.0
         budget.settle(worst, cost)

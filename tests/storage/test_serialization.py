@@ -126,9 +126,9 @@ def test_a_turn_s_row_names_its_request_its_cell_and_the_text_of_that_cell() -> 
 def test_what_reports_have_told_is_the_same_after_a_restart() -> None:
     begun, again = Meter(), Meter()
     for turn in range(3):
-        begun.reported(SentRequest(Fixed(), "What next?", 0.0), "ที่นี่ " * 40, Usage(20, 90), turn_id=str(turn))
+        begun.reported(SentRequest(Fixed(), "What next?"), "ที่นี่ " * 40, Usage(20, 90), turn_id=str(turn))
     stored = state_text({"meters": [{"meter": ("openai", "m"), **begun.learned._asdict()}]})  # type: ignore[typeddict-item]
     (known,) = stored_state(stored)["meters"]
-    again.restore(Learned(known["latest"], known["overhead"]), begun.counted_parts)
+    again.restore(Learned(known["latest"], known["overhead"]), begun.sizes)
     assert again.learned == begun.learned
     assert again.message("ที่นี่") == begun.message("ที่นี่")
