@@ -38,12 +38,12 @@ def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
     if options.tools:
         raise UsageError("--tool goes with one answer, and several are asked for. Nothing was sent.")
     models, temperatures, efforts = map(each_of, (options.model, options.temperature, options.effort))
-    samples = options.samples or 1
+    samples = 1 if options.samples is None else options.samples
     asked = [*product(models, temperatures, efforts, range(1, samples + 1))]
-    if len(asked) > MOST_AT_A_TIME:
+    if not 1 <= len(asked) <= MOST_AT_A_TIME:
         raise UsageError(
-            f"{len(asked)} answers are more than the {MOST_AT_A_TIME} that stand side by side: %%chat map asks a "
-            "prompt any number of times (--repeat N). Nothing was sent."
+            f"1 to {MOST_AT_A_TIME} answers stand side by side, not {len(asked)}: %%chat map asks a prompt any number "
+            "of times (--repeat N). Nothing was sent."
         )
     columns = list[Candidate]()
     for model, temperature, effort, sample in asked:
@@ -85,7 +85,7 @@ class SideBySideCell:
 
         Raises a ChatError where none is whole, and ChatInterrupted; what came is kept and shown.
         """
-        is_plain = self.first.plain or self._place.kind == "terminal"
+        is_plain = self._place.kind == "terminal"
         self._view = AnswerColumns(self._heads, above, streaming=self._place.kind == "notebook", plain=is_plain)
         self.sent, self.feed, self.think = self._view.sent, self._view.feed, self._view.think
         try:

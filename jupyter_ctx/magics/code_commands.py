@@ -77,7 +77,7 @@ def _fix(call: Call) -> None:
     cell = call.host.prompts.last_error().cell
     wishes = (call.text or "").strip()
     reply = call.host.ask(call.chat, call.options, f"{FIX}\n\n{wishes}" if wishes else FIX)
-    if isinstance(reply, Reply):  # else it was a preview
+    if reply is not None:
         display(warning_bundle(_put_correction(call, cell, reply)), raw=True)
 
 

@@ -13,7 +13,7 @@ from ..config.aliases import load_aliases, model_of, set_alias
 from ..config.settings import DEFAULT, DEFAULT_MODEL, KEYWORDS, SETTING_NAMES, check_kept
 from ..display.tables import first_words, table_text
 from ..display.widgets.gauge import gauge_line, status_bundle
-from ..errors import ChatError, InvalidRequestError, ProviderConnectionError, StoreError
+from ..errors import ChatError, InvalidRequestError, ProviderConnectionError
 from ..export.conversation_files import export
 from ..library import Library
 from ..models.pricing import price_of
@@ -43,7 +43,6 @@ from .help_pages import (
 )
 from .line_options import KEY_IS_ASKED_FOR, settings_of
 from .questions import say, typed_answer
-from .variables import missing_functions
 
 CONTINUE = "Continue exactly where you stopped."
 
@@ -152,16 +151,13 @@ def _compare(call: Call, n: int | None = None) -> object:
     return show_versions(call.chat, n)
 
 
-@command(ABOUT_WINDOW, "%chat preview", "%%chat preview\nWhy is the sky blue?", heads_cell=True, asks=True)
+@command(ABOUT_WINDOW, "%chat preview", "%%chat preview\nWhy is the sky blue?", heads_cell=True)
 def _preview(call: Call) -> object:
     """Show what the next request sends; %%chat preview: with the prompt in the cell."""
-    if call.options.error or (call.text is not None and call.text.strip()):
-        call.options.preview = True
-        return call.host.ask(call.chat, call.options, call.text or "")
-    place = where(call.host.shell)
-    asked = call.host.prompts.of(call.chat, call.options, "", place, lambda *_, **__: None)
+    asked = call.host.prompts.of(call.chat, call.options, call.text or "", where(call.host.shell))
+    prompt = asked.prompt if asked.prompt.text.strip() else replace(asked.prompt, cell=None, run=None)
     say(*asked.lines)
-    return preview_of(call.chat.session, replace(asked.prompt, cell=None, run=None))  # at the end of the conversation
+    return preview_of(call.chat.session, prompt)  # without a prompt, at the end of the conversation
 
 
 command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4", "%chat unpin 1", reverse=Chat.unpin)
@@ -214,11 +210,7 @@ command_of(Library.fork, ABOUT_CONVERSATIONS, "%chat fork variant")
 def _list(call: Call, scope: str = "") -> object:
     """List the conversations of this notebook, or of all notebooks."""
     library, _ = call.host.library, call.host.library.current
-    try:
-        return library.rows(everywhere=bool(scope))
-    except StoreError as error:
-        say(f"{error} These are the conversations in memory:")
-        return library.in_memory
+    return library.rows(everywhere=bool(scope))
 
 
 command_of(Library.rename, ABOUT_CONVERSATIONS, "%chat rename plans")
@@ -264,9 +256,10 @@ def _memory(call: Call, file: str | None = None) -> object:
     path, text = chat.session.memory_file()
     if text:
         return f"{path}:\n{text}"
-    if path is not None:
-        return f"Nothing of {path} is sent: the file is missing, empty, or not UTF-8 text."
-    return "No memory file is read: create preferences.md beside the notebook, or name a file with %chat memory PATH."
+    what = (
+        "No memory file is read" if path is None else f"Nothing of {path} is sent, which is missing, empty or no text"
+    )
+    return f"{what}: create preferences.md beside the notebook, or name a file with %chat memory PATH."
 
 
 @command(ABOUT_CONVERSATIONS, "%chat export talk.md", "%chat import talk.json", also="import")
@@ -307,10 +300,7 @@ def _config(call: Call, *words: str) -> object:
     check_kept(name)
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
-    say(setting_lines(chat, name))
-    if name == "tools":
-        say(*missing_functions(chat.config.tools, call.host.shell.user_ns))
-    return (name == "model" and chat.models.missing_key(chat.config)) or None
+    return setting_lines(chat, name)
 
 
 @command(ABOUT_SETUP, "%chat models", "%chat models openrouter")

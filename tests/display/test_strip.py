@@ -146,13 +146,11 @@ def test_the_line_is_sent_once_and_before_the_answer(
     assert len(page) < 15_000 * pictures + 2 * MOST_SENT_TEXT
 
 
-def test_an_output_a_stored_answer_and_plain_text_say_it_too(asked: Kernel) -> None:
+def test_a_stored_answer_says_it_too(asked: Kernel) -> None:
     for _ in range(2):
         (page,) = lines(asked.run("%%chat -a fig\nSee.", "c"))
         assert "With fig (640 × 480, " in page
     assert lines(asked.run("%%chat\nAlone?")) == []
-    plain = [message["content"].get("data", {}) for message in asked.run("%%chat --plain -a fig\nLook.")]
-    assert [list(forms) for forms in plain if "With fig" in str(forms)] == [["text/plain"]]
 
 
 # parts in tables

@@ -96,7 +96,7 @@ def test_history_preview_gauge_and_values_show_the_calls_with_their_turn(asking:
         output = cells.run(shows)
         assert "↳ rows(country='NO') → 12 items" in output
         assert "↳ reply" in output
-    assert "functions: rows" in cells.run("%%chat --tool rows --preview\nMore?")
+    assert "functions: rows" in cells.run("%%chat preview --tool rows\nMore?")
     (row,) = get_chat().history()
     assert sum(part.tokens for part in row.parts) == row.tokens
     kinds = {segment.name: segment.tokens for segment in get_chat().info().segments}
