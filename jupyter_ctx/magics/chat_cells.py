@@ -258,9 +258,6 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None
     chat = _chat_for(cells, options)
     call = Call(cells, chat, name, typed, options, cell)
     arguments = command.arguments(call)
-    if command.asks:  # which prints notes itself
-        _show(command.run(call, *arguments))
-        return
     say(*cells.notes())
     _show(command.run(call, *arguments))
     shown = cells.library.current if command.every_conversation else chat

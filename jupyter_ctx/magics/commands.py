@@ -13,7 +13,7 @@ from ..config.aliases import load_aliases, model_of, set_alias
 from ..config.settings import DEFAULT, DEFAULT_MODEL, KEYWORDS, SETTING_NAMES, check_kept
 from ..display.tables import first_words, table_text
 from ..display.widgets.gauge import gauge_line, status_bundle
-from ..errors import ChatError, InvalidRequestError, ProviderConnectionError
+from ..errors import ChatError, ProviderConnectionError
 from ..export.conversation_files import export
 from ..library import Library
 from ..models.pricing import price_of
@@ -28,7 +28,7 @@ from ..session.session import source_of
 from ..session.summarizer import Method
 from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
-from . import code_commands, handing_out, token_commands  # noqa: F401  # which declare commands, too
+from . import code_commands, handing_out, run_commands, token_commands  # noqa: F401  # which declare commands, too
 from .answer_parts import replay_bundle
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
@@ -103,8 +103,6 @@ def _status(call: Call) -> dict[str, str]:
         notes.append(f"Price: {price or 'unknown (%chat config prices gives it)'}")
     if left is not None:
         notes.append(f"Key: {budget_line(left)}.")
-    if info.undo:
-        notes.append(f"%chat undo takes back: {info.undo}")
     return status_bundle(info, call.host.gauge.name_of(chat), _changed_settings(chat), notes)
 
 
@@ -119,25 +117,6 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
 
 
 command_of(Chat.usage, ABOUT_ANSWERS, "%chat usage")
-
-
-@command(ABOUT_ANSWERS, "%chat plot", "%chat plot run")
-def _plot(call: Call, run: str | None = None) -> object:
-    """Draw the tokens of each turn, or what a run of %%chat map --as scored."""
-    from .run_commands import picture
-
-    return picture(call, run)
-
-
-@command(
-    ABOUT_ANSWERS, "%%chat map reviews --as judged\nIs this review positive or negative? {{ text }}",
-    heads_cell=True, needs_text=True,
-)  # fmt: skip
-def _map(call: Call, table: str) -> None:
-    """Ask the prompt in the cell of every row of a table, {{ column }} being filled in."""
-    from .run_commands import ask_rows
-
-    ask_rows(call, table)
 
 
 command_of(Chat.pick, ABOUT_ANSWERS, "%chat pick 2", "%chat pick 3 1")
@@ -191,14 +170,13 @@ command_of(Chat.clear, ABOUT_WINDOW)
 command_of(Chat.undo, ABOUT_WINDOW, "%chat undo", "%chat redo", reverse=Chat.redo)
 
 
-@command(ABOUT_ANSWERS, "%chat continue --max-tokens 500", asks=True)
-def _continue(call: Call) -> object:
+@command(ABOUT_ANSWERS, "%chat continue --max-tokens 500")
+def _continue(call: Call) -> None:
     """Continue an answer that was cut off."""
     if not call.chat.turns:
         raise UsageError("There is nothing to continue yet.")
     call.options.raw = True
     call.host.ask(call.chat, call.options, CONTINUE)
-    return None
 
 
 command_of(Library.new, ABOUT_CONVERSATIONS, "%chat new", "%chat new plans")
@@ -256,10 +234,7 @@ def _memory(call: Call, file: str | None = None) -> object:
     path, text = chat.session.memory_file()
     if text:
         return f"{path}:\n{text}"
-    what = (
-        "No memory file is read" if path is None else f"Nothing of {path} is sent, which is missing, empty or no text"
-    )
-    return f"{what}: create preferences.md beside the notebook, or name a file with %chat memory PATH."
+    return "No memory file is read: create preferences.md beside the notebook, or name a file with %chat memory PATH."
 
 
 @command(ABOUT_CONVERSATIONS, "%chat export talk.md", "%chat import talk.json", also="import")
@@ -337,8 +312,6 @@ def _key(call: Call, *owners: str) -> object:
         raise UsageError(
             "A key cannot be typed here: set the provider's environment variable, such as OPENAI_API_KEY."
         ) from None
-    if not key:
-        raise InvalidRequestError("No key was typed; nothing has changed.")
     call.chat.models.set_key(owner, key)
     return f"The key for {owner} is kept until this kernel ends."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.display import display
@@ -15,27 +15,32 @@ from ..conversation.conversation import Conversation
 from ..display.text import markdown_block
 from ..display.turn_bars import TurnFigures, turns_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
-from ..experiments.asking.progress import ending_figures, sentences_of
-from ..experiments.run import Run
 from ..runtime.frontend import where
 from ..wording import counted
-from .command_table import Call
+from .command_table import ABOUT_ANSWERS, Call, command
 from .line_options import each_of, settings_of
 from .questions import asked_first, say
 from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
+
+if TYPE_CHECKING:
+    from ..experiments.run import Run
 
 USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
 PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
 
 
-def ask_rows(call: Call, name: str) -> None:
-    """Ask the prompt in a cell of every row of a table: tell the price first, and show the answers.
+@command(
+    ABOUT_ANSWERS, "%%chat map reviews --as judged\nIs this review positive or negative? {{ text }}",
+    heads_cell=True, needs_text=True,
+)  # fmt: skip
+def _map(call: Call, table: str) -> None:
+    """Ask the prompt in the cell of every row of a table, {{ column }} being filled in."""
+    from ..experiments.asking.progress import ending_figures, sentences_of
 
-    Raises UsageError, and a ChatError where the run as a whole failed.
-    """
     options, shell, names = call.options, call.host.shell, call.host.shell.user_ns
-    _check_new_names(options, name)
-    begun, runs, told = time.monotonic(), list[Run](), set[str]()
+    _check_new_names(options, table)
+    begun, told = time.monotonic(), set[str]()
+    runs: list[Run] = []
 
     def tell(run: Run) -> None:
         """Show the price, and what to know of the table, before anything is sent."""
@@ -44,24 +49,24 @@ def ask_rows(call: Call, name: str) -> None:
         say(run.estimate, *run.notices)
 
     try:
-        run = _begin(call, table_named(name, names), tell)
+        run = _begin(call, table_named(table, names), tell)
         if options.dry_run:
             say(_first_prompts(run))
             return
         call.host.maps[where(shell).source or ""] = run
         names |= {options.named: run} if options.named else {}
-        table, error = _ended(run)
+        answers, error = _ended(run)
     except ChatInterrupted:
         raise
     except KeyboardInterrupt:  # while nothing waited for the run
         for run in runs:
             run.cancel()
         raise ChatInterrupted("stopped before the run had ended.") from None
-    names |= {options.out: table} if options.out else {}
+    names |= {options.out: answers} if options.out else {}
     if isinstance(error, ChatInterrupted):
         raise error
     if "answers" not in run.shown and any(result.asked for result in run.results):
-        _display(shell, _with_news(table))
+        _display(shell, _with_news(answers))
     if error is not None:  # which has the figures
         raise error
     if "figures" not in run.shown:
@@ -69,7 +74,7 @@ def ask_rows(call: Call, name: str) -> None:
     told.update(run.differences if "differences" in run.shown else ())
     say(*_remedies(run), *(line for line in run.notices if line not in told))
     say(*([] if "sentences" in run.shown else sentences_of(run)))
-    shell.displayhook.update_user_ns(table)
+    shell.displayhook.update_user_ns(answers)
 
 
 def _check_new_names(options: Namespace, table: str) -> None:
@@ -179,15 +184,15 @@ def _first_prompts(run: Run) -> str:
     return "\n\n".join([*lines, f"{counted(rows, 'row')}; nothing was sent."])
 
 
-def picture(call: Call, name: str | None) -> object:
-    """Return what a run in a variable has found, or the tokens of the turns, drawn or as text. Raises UsageError."""
-    if name is not None:
-        otherwise = "%%chat map TABLE --as NAME makes one."
-        run = named("%chat plot", name, call.host.shell.user_ns, is_run, otherwise)
-        if not isinstance(run, Run):
-            raise UsageError(f"%chat plot takes the variable of a run, and {name} is a {type(run).__name__}.")
-        return run.summary()
-    return turns_bundle(turn_figures(call.chat.conversation), call.chat.info().limit)
+@command(ABOUT_ANSWERS, "%chat plot", "%chat plot run")
+def _plot(call: Call, run: str | None = None) -> object:
+    """Draw the tokens of each turn, or what a run of %%chat map --as scored."""
+    if run is None:
+        return turns_bundle(turn_figures(call.chat.conversation), call.chat.info().limit)
+    value = named("%chat plot", run, call.host.shell.user_ns, is_run, "%%chat map TABLE --as NAME makes one.")
+    if not is_run(value):
+        raise UsageError(f"%chat plot takes the variable of a run, and {run} is a {type(value).__name__}.")
+    return value.summary()
 
 
 def turn_figures(conversation: Conversation) -> list[TurnFigures]:
