@@ -85,7 +85,6 @@ export async function chip(load) {
       if (this.isDisposed || !this.link) return;
       if (data.level && this.level && data.level !== this.level) this.speak(data.title, id);
       if ('shape' in data) this.level = data.level;
-      if ('writing' in data && this.link.figures) this.link.figures.writing = data.writing;
       this.draw();
       if (data.panel) this.popup.fill(data.panel);
       if (data.said !== undefined) this.say(data, id);

@@ -87,8 +87,7 @@ export class ChipPanel {
 
   /** Draw what the chip knows: what the buttons undo, and whether they have to wait. */
   draw(figures, isBusy) {
-    const [summarise, , , undo, redo] = this.buttons;
-    summarise.textContent = figures.writing ? 'Cancel' : 'Summarise';
+    const [, , , undo, redo] = this.buttons;
     undo.setAttribute('aria-label', `Undo: ${figures.undo || 'nothing'}`);
     redo.setAttribute('aria-label', `Redo: ${figures.redo || 'nothing'}`);
     this.node.classList.toggle('jctx-busy', isBusy);

@@ -94,7 +94,7 @@ def _linked(name: str) -> str:
 
 
 def _option(option: Option) -> tuple[str, str]:
-    return ", ".join(f"`{spelling}`" for spelling in option.spellings), option.help
+    return f"`{option.usage}`", option.help
 
 
 def _settings() -> Iterator[str]:

@@ -170,7 +170,7 @@ def test_a_memory_file_that_came_with_a_notebook_is_spoken_of_above_the_answer(
     file.write_text("I like birds.")
     page = opened()
     page.run(use)
-    assert ask(page, "--preview") is None, "nothing is sent, and the preview shows the text"
+    assert ask(page, "preview") is None, "nothing is sent, and the preview shows the text"
     assert "%chat memory off leaves it out" in str(ask(page))
     assert ask(page) is None
     page = opened()

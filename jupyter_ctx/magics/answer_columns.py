@@ -20,7 +20,6 @@ from ..errors import ChatError, InvalidRequestError
 from ..models.registry import settings_with
 from ..providers.base import Reply
 from ..runtime.frontend import Where
-from ..runtime.interrupts import uninterrupted
 from ..session import actions
 from ..session.actions import turn_of, versions_of
 from ..session.prompt import Prompt
@@ -38,12 +37,12 @@ def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
     if options.tools:
         raise UsageError("--tool goes with one answer, and several are asked for. Nothing was sent.")
     models, temperatures, efforts = map(each_of, (options.model, options.temperature, options.effort))
-    samples = options.samples or 1
+    samples = 1 if options.samples is None else options.samples
     asked = [*product(models, temperatures, efforts, range(1, samples + 1))]
-    if len(asked) > MOST_AT_A_TIME:
+    if not 1 <= len(asked) <= MOST_AT_A_TIME:
         raise UsageError(
-            f"{len(asked)} answers are more than the {MOST_AT_A_TIME} that stand side by side: %%chat map asks a "
-            "prompt any number of times (--repeat N). Nothing was sent."
+            f"1 to {MOST_AT_A_TIME} answers stand side by side, not {len(asked)}: %%chat map asks a prompt any number "
+            "of times (--repeat N). Nothing was sent."
         )
     columns = list[Candidate]()
     for model, temperature, effort, sample in asked:
@@ -75,33 +74,28 @@ class SideBySideCell:
         self._begun = False
         self._bar: ChoiceBar | None = None
 
-    @property
-    def count(self) -> int:
-        """How many answers are asked for."""
-        return len(self._columns)
-
     def ask(self, prompt: Prompt, above: Sequence[str]) -> list[Reply | None]:
         """Ask, show what comes below the notices ``above``, and return the replies, ``None`` for one that failed.
 
         Raises a ChatError where none is whole, and ChatInterrupted; what came is kept and shown.
         """
-        is_plain = self.first.plain or self._place.kind == "terminal"
-        self._view = AnswerColumns(self._heads, above, streaming=self._place.kind == "notebook", plain=is_plain)
-        self.sent, self.feed, self.think = self._view.sent, self._view.feed, self._view.think
+        is_plain = self._place.kind == "terminal"
+        view = AnswerColumns(self._heads, above, streaming=self._place.kind == "notebook", plain=is_plain)
+        self._view = view
+        self.sent, self.feed, self.think = view.sent, view.feed, view.think
         try:
             answers = ask_each(self._chat.session, prompt, self._columns, self)
         except (ChatError, KeyboardInterrupt) as error:
-            with uninterrupted():
-                for column, why in self._failed.items():
-                    if why == str(error):  # which the cell says
-                        self._view.failed(column, IN_THE_ERROR)
-                if self._begun:
-                    self._view.close(None)
-            raise error from None
+            for column, why in self._failed.items():
+                if why == str(error):  # which the cell says
+                    view.failed(column, IN_THE_ERROR)
+            if self._begun:
+                view.close(None)
+            raise
         if prompt.record:
             self._offer(answers)
         else:
-            self._view.close(None)
+            view.close(None)
         return [self._replies.get(column) for column in range(len(self._columns))]
 
     def _offer(self, answers: Alternatives) -> None:

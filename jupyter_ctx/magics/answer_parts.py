@@ -192,7 +192,7 @@ def _sampling(chat: Chat, options: Mapping[str, Any]) -> str:
     used = chat.session.settings_for(options)
     given = {name: getattr(used, name) for name in SAMPLING if getattr(used, name) not in (None, {})}
     line = ", ".join(f"{name} {typed_value(value)}" for name, value in given.items())
-    return chat.session.redactor().masked(line) if used.parameters else line
+    return chat.session.redactor().masked(line) if used.parameters else line  # which may hold a key
 
 
 def figures_of(model: str, of: Reply | TurnRecord) -> Footer:

@@ -7,7 +7,6 @@ for it, which it does when the panel is opened and, while that is open, whenever
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -33,7 +32,7 @@ from ..display.widgets.gauge import (
     plan_line,
     share_of,
 )
-from ..display.widgets.gauge_panel import GAUGE_STYLE, WRITING, GaugePanel
+from ..display.widgets.gauge_panel import GAUGE_STYLE, GaugePanel
 from ..display.widgets.live import StaticFallback, tried
 from ..errors import ChatError, in_words
 from ..library import Library
@@ -42,7 +41,6 @@ from ..models.registry import key_owner
 from ..models.window_tables import resolve_window
 from ..providers.lookup import SERVICES
 from ..runtime.frontend import where
-from ..runtime.interrupts import Stopper
 from ..session import actions
 from ..session.session import Session
 from ..wording import visible
@@ -67,14 +65,11 @@ class CellGauge:
     """The gauge of the conversation that is current in one notebook; ``chip``: ``None`` where there can be none.
 
     ``prompts`` know the cells that may go with the next one. At most one output shows the gauge live: the newest that
-    asked for it. When the next turn begins, that is a snapshot. Presses may arrive in any thread, also while a cell
-    runs; a summary is written in a thread of its own.
+    asked for it. When the next turn begins, that is a snapshot. A press that arrives during a turn waits for its end.
     """
 
     def __init__(self, shell: Any, library: Callable[[], Library], chip: Chip | None, prompts: CellPrompts) -> None:
         self._shell, self._library, self._chip, self._prompts = shell, library, chip, prompts
-        self._lock = threading.RLock()
-        self._summary: Stopper | None = None  # of the one that is being written
         self._panel: GaugePanel | None = None
         self._output: StaticFallback | None = None
         self._shown: Chat | None = None  # the conversation that the panel shows
@@ -92,13 +87,13 @@ class CellGauge:
             chat.info()  # as of now
         if where(self._shell).kind != "notebook" or chat is not self._chat:
             display(self._snapshot(chat), raw=True)
-        else:
-            self._freeze()
-            self._shown, self._panel, self._result = chat, GaugePanel(self.press), ButtonResult()
-            self._draw()
-            self._output = StaticFallback(self._panel.widget, partial(self._snapshot, chat))
-            self._output.show()
-            self._listen_to(chat.session)
+            return
+        self._freeze()
+        self._shown, self._panel, self._result = chat, GaugePanel(self.press), ButtonResult()
+        self._draw()
+        self._output = StaticFallback(self._panel.widget, partial(self._snapshot, chat))
+        self._output.show()
+        self._listen_to(chat.session)
 
     def after_cell(self) -> None:
         """Let the chip show the conversation that is current now."""
@@ -119,10 +114,13 @@ class CellGauge:
         """Return a conversation's name where this notebook has more than one, else an empty text."""
         return chat.name if len(self._library().names) > 1 else ""
 
+    # what buttons do
+
     def press(self, name: str) -> None:
         """Do what a button says."""
         if name == "Summarise":
-            self._begin_or_end_summary()
+            self._say(ButtonResult("Summarising…", button=name))
+            self._act(self._chat.summarize, name)
         else:
             self._act(getattr(self._chat, name.lower()), name)
 
@@ -144,41 +142,26 @@ class CellGauge:
         elif data.get("menu"):
             self._send({"models": offered_models(self._chat)})
         elif isinstance(data.get("model"), str):
-            self._use(data["model"])
+            self._act(lambda: self._use(data["model"]))
         elif isinstance(data.get("key"), str):
             self._act(lambda: self._keep_key(data.get("owner"), data["key"]))
 
-    # what buttons do
-
     def _act(self, act: Callable[[], object], button: str = "") -> None:
-        """Do what was clicked, and tell its result: no cell would show it. Buttons wait for a summary."""
-        is_writing = button and self._summary is not None
-        text, role = (WRITING, "status") if is_writing else tried(act)
+        """Do what was clicked, and tell its result: no cell would show it."""
+        try:
+            text, role = tried(act)
+        except KeyboardInterrupt:  # by which a summary is stopped
+            text, role = "Stopped.", "alert"
         self._say(ButtonResult(text, role, button))
 
-    def _begin_or_end_summary(self) -> None:
-        with self._lock:
-            if self._summary is not None:
-                self._summary.stop()
-                return
-            self._summary = Stopper()
-            self._say(ButtonResult("Summarising…", button="Summarise"))
-        threading.Thread(target=self._summarise, args=(self._summary,), name="jupyter_ctx summary", daemon=True).start()
-
-    def _summarise(self, stopper: Stopper) -> None:
-        text, role = tried(lambda: self._chat.session.act(actions.summarize, stopper=stopper))
-        with self._lock:
-            self._summary = None
-            self._say(ButtonResult(text, role, "Summarise"))
-
-    def _use(self, model: str) -> None:
+    def _use(self, model: str) -> str:
         """Change the model; where its key is missing, the page asks for that."""
         chat = self._chat
-        text, role = tried(lambda: f"Model: {chat.configure(model=model).model}.")
-        missing = chat.models.missing_key(chat.config) if role == "status" else ""
-        self._say(ButtonResult(f"{text} {missing}".strip(), "alert" if missing else role))
+        text = f"Model: {chat.configure(model=model).model}."
+        missing = chat.models.missing_key(chat.config)
         if missing:
             self._send({"key_for": key_owner(chat.config)})
+        return f"{text} {missing}".strip()
 
     def _keep_key(self, owner: Any, key: str) -> str:
         """Keep a key that was typed into the page, in memory only. Raises a ChatError."""
@@ -187,13 +170,11 @@ class CellGauge:
 
     def _say(self, result: ButtonResult) -> None:
         """Show a line in the live gauge and in the chip's panel, and announce it to screen readers."""
-        with self._lock:
-            self._result = result
-            if self._panel is not None:
-                self._panel.speak(result)
-            self._draw()
-            line = {"said": to_plain(result.text), "role": result.role, "button": result.button}
-            self._send({**line, "writing": self._summary is not None})
+        self._result = result
+        if self._panel is not None:
+            self._panel.speak(result)
+        self._draw()
+        self._send({"said": to_plain(result.text), "role": result.role, "button": result.button})
 
     # the gauge in a cell
 
@@ -207,8 +188,7 @@ class CellGauge:
             if self._chat.session.running:
                 self._freeze()
             else:
-                if self._summary is None:  # the result of a click is outdated after the next action
-                    self._result = ButtonResult()
+                self._result = ButtonResult()  # that of a click is outdated after the next action
                 self._draw()
                 self._output.update()
         self._update_chip()
@@ -220,16 +200,12 @@ class CellGauge:
             output.freeze()
 
     def _draw(self) -> None:
-        with self._lock:
-            panel = self._panel
-            if panel is None:
-                return
-            try:
-                info, plans = read_gauge(self._chat)
-                name, is_writing = self.name_of(self._chat), self._summary is not None
-                panel.draw(info, plans, self._result, name, writing=is_writing)
-            except Exception as error:  # a turn must not fail because of the gauge
-                panel.fail(error)
+        if self._panel is None:
+            return
+        try:
+            self._panel.draw(*read_gauge(self._chat), self._result, self.name_of(self._chat))
+        except Exception as error:  # a turn must not fail because of the gauge
+            self._panel.fail(error)
 
     def _snapshot(self, chat: Chat) -> dict[str, str]:
         """Return the gauge of a conversation as it is now, in static forms that say when that is."""
@@ -253,7 +229,7 @@ class CellGauge:
         is_seen = self._chip is not None and self._chip.has_page
         if not is_seen or self._chat.session.running:  # the end of the turn is told, too
             return
-        with self._lock, suppress(Exception):  # a turn must not fail because of the chip
+        with suppress(Exception):  # a turn must not fail because of the chip
             figures = self._figures()
             if figures != self._sent:
                 self._sent = figures
@@ -274,7 +250,6 @@ class CellGauge:
             "title": gauge_line(info, self.name_of(self._chat)),
             "undo": info.undo or "",
             "redo": info.redo or "",
-            "writing": self._summary is not None,
         }
 
     def _send_panel(self) -> None:
@@ -292,8 +267,8 @@ class CellGauge:
             }
         except Exception as error:
             self._say(ButtonResult(in_words(error), "alert"))
-            return
-        self._send({"panel": panel})
+        else:
+            self._send({"panel": panel})
 
 
 # the models in the menu of the chip

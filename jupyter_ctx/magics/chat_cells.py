@@ -26,7 +26,6 @@ from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session.actions import Change
 from ..session.complete import StreamListener
-from ..session.preview import preview_of
 from ..session.prompt import Prompt
 from ..session.send import send_prompt, threshold_notice
 from ..session.session import NotebookState
@@ -37,7 +36,6 @@ from .answer_parts import (
     call_shown,
     ending,
     figures_below,
-    parts_bundle,
     shown_bundle,
     steps_of,
 )
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
     from .chip import Chip
     from .command_table import Command
 
-EXPLAIN = "Explain this error and how to mend it."
 MOST_LIVE = 8  # cells with answers side by side that have buttons, and with next tokens; older ones are snapshots
 ADDS_TURNS = (TurnAdded, Offered, Kept, Added)
 ONE_CELL = re.compile(r"In\[\d+\]")
@@ -97,42 +94,33 @@ class ChatCells:
         return f"Talking in {chat.name!r}: {words.turns(len(chat.turns))}."
 
     def ask(self, chat: Chat, options: Namespace, cell: str) -> Reply | None:
-        """Send a cell's prompt and return the reply, or show what would be sent."""
-        cell = cell if cell.strip() or not options.error else EXPLAIN
-        if not cell.strip():
-            raise UsageError("The cell is empty: write a prompt below %%chat.")
-        check_new_name("-o", options.out)
-        place = where(self.shell)
-        columns: SideBySideCell | None = None
+        """Send a cell's prompt, show the answer, and return the reply; ``None``: several came, or none."""
+        if options.out:
+            check_new_name("-o", options.out)
+        place, columns = where(self.shell), None
         if is_several(options):
             from .answer_columns import SideBySideCell
 
             columns = SideBySideCell(chat, options, place)
             options = columns.first
-        memory = None if options.preview else chat.session.memory_notice()
-        above = [*self.notes(), *filter(None, [memory])]
+        memory = chat.session.memory_notice()
+        above = [*self.notes(), *([memory] if memory else ())]
         reading = _view(place, options, ())
         try:
-            asked = self.prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
+            asked = self.prompts.of(chat, options, cell, place, partial(reading.sent, verb="Reading"))
         finally:
             reading.close()
-        if options.preview:
-            several = () if columns is None else (f"This is the first of {columns.count} requests.",)
-            say(*above, *asked.lines, *several)
-            display(parts_bundle(preview_of(chat.session, asked.prompt).shown()), raw=True)
-            return None
         above += asked.lines
         before, reply = chat.conversation.length, None
         try:
             if asked.along:  # in an output that no update of the answer repeats
-                is_plain = options.plain or place.kind == "terminal"
-                display(along_bundle(asked.along, plain=is_plain), raw=True, display_id=True)
+                display(along_bundle(asked.along, plain=place.kind == "terminal"), raw=True, display_id=True)
             if columns is None:
                 reply = self._send(chat, _view(place, options, above), place, asked.prompt)
                 self._keep(reply, options.out)
             else:
                 self.keep_live(place, columns)
-                self._keep(columns.ask(asked.prompt, above), columns.first.out)
+                self._keep(columns.ask(asked.prompt, above), options.out)
         except (ChatError, ChatInterrupted):
             raise
         except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
@@ -226,8 +214,9 @@ def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:
     check_options(options, None, "A prompt")
     if cell is not None or options.error:
         text = cell or ""
-        begins = not options.preview and bool(text.strip() or options.error)
-        cells.ask(_chat_for(cells, options, begin=begins), options, text)
+        if not text.strip() and not options.error:
+            raise UsageError("The cell is empty: write a prompt below %%chat.")
+        cells.ask(_chat_for(cells, options, begin=True), options, text)
     elif given(options) and not options.conversation:
         asked = f"%%chat {line.strip()}"
         raise UsageError(f"{asked[1:]} has no prompt: put {asked} on a cell's first line and the prompt below it.")
@@ -269,9 +258,6 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None
     chat = _chat_for(cells, options)
     call = Call(cells, chat, name, typed, options, cell)
     arguments = command.arguments(call)
-    if command.asks:  # which prints notes itself
-        _show(command.run(call, *arguments))
-        return
     say(*cells.notes())
     _show(command.run(call, *arguments))
     shown = cells.library.current if command.every_conversation else chat
@@ -284,7 +270,7 @@ def check_options(options: Namespace, command: Command | None, head: str) -> Non
         fits = command.knows(option) if command is not None else A_PROMPT in option.of
         if not fits:
             names = ", ".join(name for name in option.of if name.isalpha())
-            places = [f"a prompt, %%chat {option.usage}"] if A_PROMPT in option.of else []
+            places = [f"a prompt, %%chat {option.flag}"] if A_PROMPT in option.of else []
             whose = ", or with ".join([*places, *([f"%chat {names}"] if names else [])])
             raise UsageError(f"{head} takes no {option.flag}: it goes with {whose}. Nothing was done.")
 
@@ -314,4 +300,4 @@ def _view(place: Where, options: Namespace, above: Sequence[str]) -> AnswerView:
     if place.kind == "terminal":
         return TerminalView(above)
     is_json = options.schema is not None
-    return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain, is_json=is_json)
+    return NotebookView(above, streaming=place.kind == "notebook", is_json=is_json)

@@ -40,12 +40,13 @@ def _code(call: Call, block: str = "") -> object:
         return _list(turn, blocks)
     if block.lower() == "all":
         return _into_next_cell(call, code_of(blocks))
-    number = call.count(block, "a block's number or all") if block else eligible[0]
-    if number not in range(1, len(blocks) + 1):
+    numbered = {str(number): each for number, each in enumerate(blocks, 1)}
+    chosen = numbered.get(block or str(eligible[0]))
+    if chosen is None:
         raise InvalidRequestError(
-            f"Turn {turn} has {counted(len(blocks), 'code block')}, and no block {number}: %chat code lists them."
+            f"Turn {turn} has {counted(len(blocks), 'code block')}, and no block {block}: %chat code lists them."
         )
-    return _into_next_cell(call, blocks[number - 1].cell)
+    return _into_next_cell(call, chosen.cell)
 
 
 def _into_next_cell(call: Call, code: str) -> str | None:
@@ -70,14 +71,14 @@ def _list(turn: int, blocks: tuple[CodeBlock, ...]) -> dict[str, str]:
     return table(BLOCK_COLUMNS, rows, caption)
 
 
-@command(ABOUT_ANSWERS, "%chat fix", "%%chat fix\nUse pandas only.", heads_cell=True, asks=True)
+@command(ABOUT_ANSWERS, "%chat fix", "%%chat fix\nUse pandas only.", heads_cell=True)
 def _fix(call: Call) -> None:
     """Ask for the cell that failed, corrected, and put it into the next cell; %%chat fix: with your wishes below."""
     call.options.error = True
     cell = call.host.prompts.last_error().cell
     wishes = (call.text or "").strip()
     reply = call.host.ask(call.chat, call.options, f"{FIX}\n\n{wishes}" if wishes else FIX)
-    if isinstance(reply, Reply):  # else it was a preview
+    if reply is not None:
         display(warning_bundle(_put_correction(call, cell, reply)), raw=True)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import inspect
 import re
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,15 +42,6 @@ class Call:
     words: list[str]  # after the command's name
     options: Namespace
     text: str | None  # of the cell below the line
-
-    def count(self, word: str, what: str) -> int:
-        """Return a whole number. Raises UsageError, naming ``what`` it should be."""
-        try:
-            return int(word)
-        except ValueError:
-            raise UsageError(
-                f"%chat {self.name} takes {what}, not {word!r}: %chat help {self.name} has examples."
-            ) from None
 
     def redactor(self) -> Redactor:
         """Return what blanks secrets in a file that is written; keys in use are never written."""
@@ -76,7 +67,6 @@ class Command:
     group: the heading below which it is listed
     examples: lines or cells that use it
     heads_cell: whether a text may stand below it; needs_text: it must
-    asks: whether it sends a prompt or previews one, and prints notes itself
     every_conversation: whether it concerns all conversations of the notebook, so that -i makes no sense
     """
 
@@ -89,7 +79,6 @@ class Command:
     parameters: tuple[inspect.Parameter, ...]
     heads_cell: bool = False
     needs_text: bool = False
-    asks: bool = False
     every_conversation: bool = False
 
     @property
@@ -114,11 +103,13 @@ class Command:
         """The options that it knows, those of its own first."""
         return tuple(sorted(filter(self.knows, OPTIONS), key=lambda option: len(option.of) > 1))
 
-    @property
-    def places(self) -> tuple[tuple[str, ...], ...]:
-        """The words that may follow the name, place by place: ``config [SETTING VALUE]`` has two."""
+    def place(self, index: int) -> Sequence[str]:
+        """Return the words that may stand at a place behind the name: ``config [SETTING VALUE]`` has two."""
         words = re.sub(r"[\[\]]", "", self.takes)
-        return tuple(tuple(place.split(" | ")) for place in BETWEEN_PLACES.split(words) if place)
+        places = [place.split(" | ") for place in BETWEEN_PLACES.split(words) if place]
+        if "…" in self.takes:
+            index = min(index, len(places) - 1)
+        return places[index] if index < len(places) else ()
 
     def knows(self, option: Option) -> bool:
         """Return whether an option may stand on the command's line."""
@@ -126,21 +117,20 @@ class Command:
 
     def arguments(self, call: Call) -> list[object]:
         """Return what the function takes of the words of a line. Raises UsageError."""
-        words, before = list(call.words), len(self.parameters) - 1
-        if words[before:] and self.parameters and self.parameters[-1].name in TO_THE_END:
-            words[before:] = [" ".join(words[before:])]
+        words, kinds = list(call.words), list(self.parameters)
+        if kinds and kinds[-1].name in TO_THE_END and len(words) > len(kinds):
+            words[len(kinds) - 1 :] = [" ".join(words[len(kinds) - 1 :])]
+        numbers = [str(kind.annotation).startswith("int") for kind in kinds]
+        is_all = words == ["all"] and "| all" in self.takes and numbers[-1:] == [True]  # of numbers, none means all
         try:
-            inspect.Signature(self.parameters).bind(*words)
-        except TypeError:
+            inspect.Signature(kinds).bind(*words)
+            if not words and self.takes[:1] not in ("", "["):
+                raise ValueError
+            numbers += numbers[-1:] * len(words)
+            pairs = zip([] if is_all else words, numbers, strict=False)
+            return [int(word) if is_number else word for word, is_number in pairs]
+        except (TypeError, ValueError):
             raise self._misuse(call) from None
-        if not words and self.takes[:1] not in ("", "["):
-            raise self._misuse(call)
-        if words == ["all"] and "| all" in self.takes and str(self.parameters[-1].annotation).startswith("int"):
-            words = []  # of numbers, none means all
-        parameters = (*self.parameters, *self.parameters[-1:] * len(words))
-        are_numbers = (str(parameter.annotation).startswith("int") for parameter in parameters)
-        pairs = zip(words, are_numbers, strict=False)
-        return [call.count(word, self.takes) if is_number else word for word, is_number in pairs]
 
     def _misuse(self, call: Call) -> UsageError:
         """Return an error that says what the command takes, and where examples or a text stand."""

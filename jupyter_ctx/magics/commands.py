@@ -13,7 +13,7 @@ from ..config.aliases import load_aliases, model_of, set_alias
 from ..config.settings import DEFAULT, DEFAULT_MODEL, KEYWORDS, SETTING_NAMES, check_setting
 from ..display.tables import first_words, table_text
 from ..display.widgets.gauge import gauge_line, status_bundle
-from ..errors import ChatError, InvalidRequestError, ProviderConnectionError, StoreError
+from ..errors import ChatError, ProviderConnectionError
 from ..export.conversation_files import export
 from ..library import Library
 from ..models.pricing import price_of
@@ -28,7 +28,7 @@ from ..session.session import source_of
 from ..session.summarizer import Method
 from ..wording import budget_line
 from ..wording.layout import line_width, wrapped
-from . import code_commands, handing_out, token_commands  # noqa: F401  # which declare commands, too
+from . import code_commands, handing_out, run_commands, token_commands  # noqa: F401  # which declare commands, too
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .help_pages import (
@@ -42,7 +42,6 @@ from .help_pages import (
 )
 from .line_options import KEY_IS_ASKED_FOR, settings_of
 from .questions import say, typed_answer
-from .variables import missing_functions
 
 CONTINUE = "Continue exactly where you stopped."
 
@@ -101,8 +100,6 @@ def _status(call: Call) -> dict[str, str]:
         notes.append(f"Price: {price or 'unknown (%chat config prices gives it)'}")
     if left is not None:
         notes.append(f"Key: {budget_line(left)}.")
-    if info.undo:
-        notes.append(f"%chat undo takes back: {info.undo}")
     return status_bundle(info, call.host.gauge.name_of(chat), _changed_settings(chat), notes)
 
 
@@ -119,25 +116,6 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
 command_of(Chat.usage, ABOUT_ANSWERS, "%chat usage")
 
 
-@command(ABOUT_ANSWERS, "%chat plot", "%chat plot run")
-def _plot(call: Call, run: str | None = None) -> object:
-    """Draw the tokens of each turn, or what a run of %%chat map --as scored."""
-    from .run_commands import picture
-
-    return picture(call, run)
-
-
-@command(
-    ABOUT_ANSWERS, "%%chat map reviews --as judged\nIs this review positive or negative? {{ text }}",
-    heads_cell=True, needs_text=True,
-)  # fmt: skip
-def _map(call: Call, table: str) -> None:
-    """Ask the prompt in the cell of every row of a table, {{ column }} being filled in."""
-    from .run_commands import ask_rows
-
-    ask_rows(call, table)
-
-
 command_of(Chat.pick, ABOUT_ANSWERS, "%chat pick 2", "%chat pick 3 1")
 
 
@@ -149,16 +127,13 @@ def _compare(call: Call, n: int | None = None) -> object:
     return show_versions(call.chat, n)
 
 
-@command(ABOUT_WINDOW, "%chat preview", "%%chat preview\nWhy is the sky blue?", heads_cell=True, asks=True)
+@command(ABOUT_WINDOW, "%chat preview", "%%chat preview\nWhy is the sky blue?", heads_cell=True)
 def _preview(call: Call) -> object:
     """Show what the next request sends; %%chat preview: with the prompt in the cell."""
-    if call.options.error or (call.text is not None and call.text.strip()):
-        call.options.preview = True
-        return call.host.ask(call.chat, call.options, call.text or "")
-    place = where(call.host.shell)
-    asked = call.host.prompts.of(call.chat, call.options, "", place, lambda *_, **__: None)
+    asked = call.host.prompts.of(call.chat, call.options, call.text or "", where(call.host.shell))
+    prompt = asked.prompt if asked.prompt.text.strip() else replace(asked.prompt, cell=None, run=None)
     say(*asked.lines)
-    return preview_of(call.chat.session, replace(asked.prompt, cell=None, run=None))  # at the end of the conversation
+    return preview_of(call.chat.session, prompt)  # without a prompt, at the end of the conversation
 
 
 command_of(Chat.pin, ABOUT_WINDOW, "%chat pin 1 4", "%chat unpin 1", reverse=Chat.unpin)
@@ -192,14 +167,13 @@ command_of(Chat.clear, ABOUT_WINDOW)
 command_of(Chat.undo, ABOUT_WINDOW, "%chat undo", "%chat redo", reverse=Chat.redo)
 
 
-@command(ABOUT_ANSWERS, "%chat continue --max-tokens 500", asks=True)
-def _continue(call: Call) -> object:
+@command(ABOUT_ANSWERS, "%chat continue --max-tokens 500")
+def _continue(call: Call) -> None:
     """Continue an answer that was cut off."""
     if not call.chat.turns:
         raise UsageError("There is nothing to continue yet.")
     call.options.raw = True
     call.host.ask(call.chat, call.options, CONTINUE)
-    return None
 
 
 command_of(Library.new, ABOUT_CONVERSATIONS, "%chat new", "%chat new plans")
@@ -211,11 +185,7 @@ command_of(Library.fork, ABOUT_CONVERSATIONS, "%chat fork variant")
 def _list(call: Call, scope: str = "") -> object:
     """List the conversations of this notebook, or of all notebooks."""
     library, _ = call.host.library, call.host.library.current
-    try:
-        return library.rows(everywhere=bool(scope))
-    except StoreError as error:
-        say(f"{error} These are the conversations in memory:")
-        return library.in_memory
+    return library.rows(everywhere=bool(scope))
 
 
 command_of(Library.rename, ABOUT_CONVERSATIONS, "%chat rename plans")
@@ -261,8 +231,6 @@ def _memory(call: Call, file: str | None = None) -> object:
     path, text = chat.session.memory_file()
     if text:
         return f"{path}:\n{text}"
-    if path is not None:
-        return f"Nothing of {path} is sent: the file is missing, empty, or not UTF-8 text."
     return "No memory file is read: create preferences.md beside the notebook, or name a file with %chat memory PATH."
 
 
@@ -304,10 +272,7 @@ def _config(call: Call, *words: str) -> object:
     check_setting(name, SETTING_NAMES)
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
-    say(setting_lines(chat, name))
-    if name == "tools":
-        say(*missing_functions(chat.config.tools, call.host.shell.user_ns))
-    return (name == "model" and chat.models.missing_key(chat.config)) or None
+    return setting_lines(chat, name)
 
 
 @command(ABOUT_SETUP, "%chat models", "%chat models openrouter")
@@ -344,8 +309,6 @@ def _key(call: Call, *owners: str) -> object:
         raise UsageError(
             "A key cannot be typed here: set the provider's environment variable, such as OPENAI_API_KEY."
         ) from None
-    if not key:
-        raise InvalidRequestError("No key was typed; nothing has changed.")
     call.chat.models.set_key(owner, key)
     return f"The key for {owner} is kept until this kernel ends."
 

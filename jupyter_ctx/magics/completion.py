@@ -119,9 +119,7 @@ def _possible(typed: TypedLine, *, in_cell: bool) -> Iterator[SimpleCompletion]:
     if not plain and not typed.current.startswith("-"):
         yield from _named("command", (name for name, each in COMMANDS.items() if each.heads_cell or not in_cell))
     if command is not None:
-        at = len(plain) - 1
-        places = [*command.places, *command.places[-1:] * at] if "…" in command.takes else command.places
-        for kind in places[at] if at < len(places) else ():
+        for kind in command.place(len(plain) - 1):
             yield from COMPLETERS[kind](replace(typed, before=plain)) if kind in COMPLETERS else ()
             yield from _named("word", [kind] if kind.islower() else [])
     for each in OF_A_PROMPT if command is None else command.options:
@@ -146,19 +144,15 @@ def _models(typed: TypedLine) -> Iterator[SimpleCompletion]:
     provider, slash, _ = typed.current.partition("/")
     if slash:
         provider = nearest_name(provider, provider_names()) or provider
-        yield from map(_model, known_models(provider))
-        yield from (_model(name) for name in model_names() if name.startswith(typed.current))
-        return
-    with suppress(InvalidRequestError):  # a damaged file is told of when it is used
-        yield from (_word(name, f"alias of {model}") for name, model in load_aliases().items())
-    yield from map(_model, model_names())
-    yield from _named("provider", [f"{name}/" for name in provider_names()])
-    yield from map(_model, bare_names() if typed.current else ())
-
-
-def _model(name: str) -> SimpleCompletion:
-    window = resolve_window(name)
-    return _word(name, "model" if window.is_guess else f"window {window.tokens:,}")
+        names = [*known_models(provider), *(name for name in model_names() if name.startswith(typed.current))]
+    else:
+        with suppress(InvalidRequestError):  # a damaged file is told of when it is used
+            yield from (_word(name, f"alias of {model}") for name, model in load_aliases().items())
+        yield from _named("provider", [f"{name}/" for name in provider_names()])
+        names = [*model_names(), *(bare_names() if typed.current else ())]
+    for name in names:
+        window = resolve_window(name)
+        yield _word(name, "model" if window.is_guess else f"window {window.tokens:,}")
 
 
 def _files(typed: TypedLine, suffixes: tuple[str, ...] = ("",)) -> Iterator[SimpleCompletion]:
@@ -185,12 +179,6 @@ def _variables(fits: Callable[[Any], bool], _: object = None) -> Iterator[Simple
         yield _word(name, f"{type(names[name]).__name__} {sizes}".strip())
 
 
-def _functions(typed: TypedLine) -> Words:
-    """Return functions of the notebook; behind a comma, for another one of a list."""
-    before, comma, _ = typed.current.rpartition(",")
-    return _named("function", (f"{before}{comma}{each.text}" for each in _variables(is_function)))
-
-
 def _turns(typed: TypedLine) -> Iterator[SimpleCompletion]:
     """Yield the numbers of turns that are not typed yet, newest first."""
     library = typed.cells().library
@@ -200,13 +188,12 @@ def _turns(typed: TypedLine) -> Iterator[SimpleCompletion]:
             yield _word(str(number), first_words(place.turn.typed))
 
 
-def _of_a_setting(typed: TypedLine) -> Iterator[SimpleCompletion]:
-    """Yield values of the setting that stands before: models, and the words it takes."""
+def _of_a_setting(typed: TypedLine) -> Words:
+    """Return values of the setting that stands before: models, functions, a file, or the words it takes."""
     name = typed.before[-1]
-    yield from _models(typed) if name in MODELS else ()
-    yield from _named("value", choices(name)) if name in SETTING_NAMES else ()
-    yield from _text_or_file(typed) if name == "system" else ()
-    yield from _functions(typed) if name == "tools" else ()
+    of_a_kind = {**dict.fromkeys(MODELS, _models), "system": _text_or_file, "tools": COMPLETERS["--tool"]}
+    words = _named("value", choices(name)) if name in SETTING_NAMES else ()
+    return of_a_kind[name](typed) if name in of_a_kind else words
 
 
 COMPLETERS: dict[str, Callable[[TypedLine], Words]] = {  # by what a place takes, or by the option
@@ -219,7 +206,7 @@ COMPLETERS: dict[str, Callable[[TypedLine], Words]] = {  # by what a place takes
     "RUN": partial(_variables, is_run),
     "--schema": partial(_variables, is_schema),
     "--score": partial(_variables, is_scorer),
-    "--tool": _functions,
+    "--tool": partial(_variables, is_function),
     "VALUE": _of_a_setting,
     "CONVERSATION": lambda typed: _named("conversation", typed.cells().library.names),
     "PROVIDER": lambda _: _named("provider", provider_names()),
@@ -227,5 +214,4 @@ COMPLETERS: dict[str, Callable[[TypedLine], Words]] = {  # by what a place takes
     "SETTING": partial(_named, "setting", SETTING_NAMES),
     "TOPIC": partial(_named, "topic", TOPICS),
     "COMMAND": lambda _: (*_named("command", COMMANDS), *_named("setting", SETTING_NAMES)),
-    "HOW": partial(_named, "value", choices("on_overflow")),
 }  # fmt: skip

@@ -127,4 +127,4 @@ def _asks(words: list[str]) -> bool:
     """Return whether a cell whose first magic has these words asks a model."""
     magic, *rest = words or [""]
     is_prompt = not rest or rest[0] in ("map", "next") or rest[0].startswith("-")
-    return magic in CHAT_MAGICS and is_prompt and "--preview" not in rest
+    return magic in CHAT_MAGICS and is_prompt

@@ -9,8 +9,7 @@ from textwrap import indent
 from ..chat import Chat
 from ..config.settings import ABOUT, DEFAULT, HELP, About, Settings, typed_value, wanted
 from ..display.answer.markdown import answer_html, to_html
-from ..display.tables import first_words, table_html, table_markdown
-from ..display.text import text_html
+from ..display.tables import TableRow, TableRows, first_words, table_html, table_markdown
 from ..session.session import source_of
 from ..wording import visible
 from ..wording.layout import cut, line_width, wrapped, wrapped_last
@@ -52,45 +51,37 @@ LONGEST_VALUE = 24  # characters
 
 def all_commands() -> dict[str, str]:
     """Return the commands to begin with, and folded or by their names all of them, in groups, in all forms."""
-    commands = [*dict.fromkeys(COMMANDS.values())]
-    groups = {title: [each for each in commands if each.group == title] for title in GROUPS}
-    head, first = ("command", "what it does"), [(COMMANDS[name].line, COMMANDS[name].help) for name in FIRST_COMMANDS]
-    names = [
-        (f"{title}:", ", ".join(name for each in members for name in each.names)) for title, members in groups.items()
-    ]
-    rows = _across({title: [(each.line, each.help) for each in members] for title, members in groups.items()})
-    summary = f"<summary>{text_html(f'All {len(commands)} commands')}</summary>"
-    *lines, asking = *wrapped_last([*first, *names], line_width()), wrapped(HOW_TO_ASK, line_width())
-    return {
-        "text/html": f"{table_html(head, first, HOW_TO_ASK)}<details>{summary}{table_html(head, rows, '')}</details>",
-        "text/markdown": table_markdown(head, [*first, *names], HOW_TO_ASK),
-        "text/plain": "\n".join([*lines[: len(first)], "", *lines[len(first) :], "", asking]),
-    }
+    first = [(COMMANDS[name].line, COMMANDS[name].help) for name in FIRST_COMMANDS]
+    rows, names = list[TableRow | str](), list[TableRow]()
+    for title in GROUPS:
+        members = [each for each in dict.fromkeys(COMMANDS.values()) if each.group == title]
+        rows += [title, *((each.line, each.help) for each in members)]
+        names.append((f"{title}:", ", ".join(name for each in members for name in each.names)))
+    head = ("command", "what it does")
+    page = f"<details><summary>All commands</summary>{table_html(head, rows, '')}</details>"
+    forms = _in_columns(head, [*first, *names], HOW_TO_ASK)
+    return {**forms, "text/html": table_html(head, first, HOW_TO_ASK) + page}
 
 
 def all_settings(chat: Chat) -> dict[str, str]:
     """Return every setting with its value, source and explanation, in groups, in all forms."""
-    groups = {
-        title: [_setting_row(chat, name) for name, of in ABOUT.items() if of == about]
-        for about, title in OF_SETTINGS.items()
-    }
-    head, rows = ("setting", "value", "from", "what it decides"), _across(groups)
-    lines = wrapped_last([row for members in groups.values() for row in members], line_width())
+    rows = list[TableRow | str]()
+    for about, title in OF_SETTINGS.items():
+        rows.append(title)
+        for name in (name for name, of in ABOUT.items() if of == about):
+            value = cut(first_words(setting_text(chat, name)), LONGEST_VALUE)
+            rows.append((name, value, source_of(chat.session, name), HELP[name]))
+    return _in_columns(("setting", "value", "from", "what it decides"), rows, HOW_TO_SET)
+
+
+def _in_columns(head: TableRow, rows: TableRows, caption: str) -> dict[str, str]:
+    """Return rows as a table and, in plain text, in columns of which the last is wrapped, without lines across."""
+    lines = wrapped_last([row for row in rows if not isinstance(row, str)], line_width())
     return {
-        "text/html": table_html(head, rows, HOW_TO_SET),
-        "text/markdown": table_markdown(head, rows, HOW_TO_SET),
-        "text/plain": "\n".join([*map(visible, lines), "", wrapped(HOW_TO_SET, line_width())]),
+        "text/html": table_html(head, rows, caption),
+        "text/markdown": table_markdown(head, rows, caption),
+        "text/plain": "\n".join([*map(visible, lines), "", wrapped(caption, line_width())]),
     }
-
-
-def _setting_row(chat: Chat, name: str) -> Sequence[str]:
-    value = cut(first_words(setting_text(chat, name)), LONGEST_VALUE)
-    return name, value, source_of(chat.session, name), HELP[name]
-
-
-def _across(groups: Mapping[str, Sequence[Sequence[str]]]) -> list[Sequence[str] | str]:
-    """Return the rows of groups below their titles, each of which stands across the table."""
-    return [row for title, rows in groups.items() for row in (title, *rows)]
 
 
 def setting_text(chat: Chat, name: str) -> str:
@@ -120,7 +111,7 @@ def prompt_page() -> str:
 
 def _options(options: Sequence[Option]) -> list[str]:
     """Return the lines that list options."""
-    rows = [("", ", ".join(option.spellings), option.help) for option in options]
+    rows = [("", option.usage, option.help) for option in options]
     return ["", "options", *wrapped_last(rows, line_width())] if rows else []
 
 

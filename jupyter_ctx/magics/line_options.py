@@ -6,11 +6,10 @@ sets it for the cell.
 
 from __future__ import annotations
 
-import shlex
-from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterable
+import re
+from argparse import Namespace
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -29,7 +28,7 @@ KEY_IS_ASKED_FOR = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Option:
     """One option: its spellings, what it takes, what it does, and where.
 
@@ -48,7 +47,7 @@ class Option:
     into: str = ""
     repeats: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The attribute of the parsed line that holds its value."""
         return self.into or self.flag.strip("-").replace("-", "_")
@@ -60,18 +59,8 @@ class Option:
 
     @property
     def usage(self) -> str:
-        """The flag with what it takes."""
-        return f"{self.flag} {self.takes}".strip()
-
-    @property
-    def spellings(self) -> tuple[str, ...]:
-        """The short flag, and the long one with what it takes."""
-        return (*self.flags[:-1], self.usage)
-
-    @property
-    def is_setting(self) -> bool:
-        """Whether it sets a setting for the cell."""
-        return self.name in KEYWORDS
+        """The spellings with what it takes, such as ``-m, --model MODEL``."""
+        return f"{', '.join(self.flags)} {self.takes}".strip()
 
 
 def _setting(flag: str, takes: str, short: str = "", **declared: Any) -> Option:
@@ -105,7 +94,8 @@ OPTIONS = (
         (*ASKING, "map"), "VAR", "-o",
     ),
     Option(
-        "--schema", "the answer must be a value of this class or JSON schema (a variable)", (A_PROMPT, "map"), "NAME"
+        "--schema", "the answer must be a value of this class or JSON schema (a variable)",
+        (A_PROMPT, "preview", "map"), "NAME",
     ),
     Option("--certainty", "shade the answer's tokens by their probability, and list the least certain", (A_PROMPT,)),
     Option(
@@ -114,7 +104,6 @@ OPTIONS = (
     ),
     Option("--new", "begin the conversation anew with this cell", (A_PROMPT, "preview", "fix")),
     Option("--no-history", "send this prompt alone, and record nothing", (A_PROMPT, "preview", "fix")),
-    Option("--preview", "show what would be sent, and send nothing", (A_PROMPT, "fix")),
     Option(
         "--samples", "ask N times at once, and show the answers side by side, as for several -m, -t or --effort",
         (A_PROMPT,), "N", "-n",
@@ -122,13 +111,11 @@ OPTIONS = (
     Option("--ask", "ask again, even if the answer is stored", (A_PROMPT, "fix", "continue")),
     Option("--append", "add a turn instead of replacing this cell's", ASKING),
     Option("--raw", "leave {{ expressions }} as typed", (A_PROMPT, "preview")),
-    Option("--plain", "show the answer as text only", ASKING),
     Option(
         "--no-redact", "blank nothing; keys in use are still kept out of files",
         (*ASKING, "handout", "export"),
     ),
     Option("--allow-local", "let -a read pages of this machine and its network, and at http:// addresses", ASKING),
-    _setting("--on-overflow", "HOW"),
     _setting("--window", "N"),
     _setting("--set", "NAME=VALUE", into="parameters", repeats=(*ASKING, "map", "use")),
     _setting("--base-url", "URL", also_of=("use", "key", "tokens", "next")),
@@ -146,24 +133,11 @@ OPTIONS = (
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),
     Option("--clear", "leave the outputs out of the copy", ("handout",)),
 )  # fmt: skip
-OF_A_REQUEST = tuple(option.name for option in OPTIONS if option.is_setting)
+OF_A_REQUEST = tuple(option.name for option in OPTIONS if option.name in KEYWORDS)
 OF_A_PROMPT = tuple(option for option in OPTIONS if A_PROMPT in option.of)
-
-
-def _whole_number(typed: str) -> int:
-    if not typed.isdecimal() or int(typed) < 1:
-        raise ArgumentTypeError(f"takes a whole number from 1, not {typed!r}")
-    return int(typed)
-
-
-def _dollars(typed: str) -> float:
-    figure = typed.removeprefix("$")
-    if not figure.replace(".", "", 1).isdecimal():
-        raise ArgumentTypeError(f"takes US dollars, such as 0.50, not {typed!r}")
-    return float(figure)
-
-
-NUMBER_READERS = {"N": _whole_number, "DOLLARS": _dollars}  # by what an option takes that is no setting
+NUMBERS = {"--samples": int, "--limit": int, "--repeat": int, "--max-cost": float}  # that are no settings
+LINE_WORD = re.compile(r"""(?:"[^"]*"|'[^']*'|\S)+""")
+IN_QUOTES = re.compile(r"""\A([\w-]+=)?(["'])(.*)\2\Z""")  # a whole word, or what stands behind its =
 
 
 @cache
@@ -176,19 +150,17 @@ def line_parser() -> MagicArgumentParser:
     parser.add_argument("words", nargs="*")
     for option in OPTIONS:
         if option.takes:
-            read = str if option.is_setting else NUMBER_READERS.get(option.takes, str)
-            action = "append" if option.repeats else "store"
+            action, read = "append" if option.repeats else "store", NUMBERS.get(option.flag, str)
             parser.add_argument(*option.flags, dest=option.name, action=action, metavar=option.takes, type=read)
-        elif option.is_setting:
-            parser.add_argument(*option.flags, dest=option.name, action="store_const", const="on")
         else:
-            parser.add_argument(*option.flags, dest=option.name, action="store_true")
+            on, off = ("on", None) if option.name in KEYWORDS else (True, False)
+            parser.add_argument(*option.flags, dest=option.name, action="store_const", const=on, default=off)
     return parser
 
 
 def parsed_line(line: str) -> Namespace:
     """Parse a line's options and words. Raises UsageError."""
-    words = _split(line)
+    words = [IN_QUOTES.sub(r"\1\3", word) for word in LINE_WORD.findall(line)]
     try:
         parsed: Namespace = line_parser().parse_intermixed_args(words)
     except UsageError as error:
@@ -204,16 +176,6 @@ def parsed_line(line: str) -> Namespace:
     return parsed
 
 
-def _split(line: str) -> list[str]:
-    """Return a line's words, split as a shell would; at spaces where a quote is not closed."""
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
-    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
-    try:
-        return list(lexer)
-    except ValueError:
-        return line.split()
-
-
 def _what_is_wrong(message: str, words: list[str]) -> str:
     """Return the parser's error with the nearest option, and where the options are listed."""
     if words and words[0].lower() == "key":  # what follows may be one
@@ -225,7 +187,7 @@ def _what_is_wrong(message: str, words: list[str]) -> str:
     return f"{problem}.{hint} %%chat? and %chat help COMMAND show the options."
 
 
-def given(options: Namespace) -> Iterable[Option]:
+def given(options: Namespace) -> list[Option]:
     """Return the options that a line has."""
     return [option for option in OPTIONS if getattr(options, option.name) not in (None, False)]
 
@@ -237,11 +199,10 @@ def each_of(value: Any) -> list[Any]:
 
 def is_several(options: Namespace) -> bool:
     """Return whether a line asks for several answers at once."""
-    each_asked = (options.model, options.temperature, options.effort)
-    return (options.samples or 1) > 1 or any(isinstance(values, list) for values in each_asked)
+    is_repeated = any(isinstance(values, list) for values in (options.model, options.temperature, options.effort))
+    return is_repeated or options.samples not in (None, 1)
 
 
 def settings_of(options: Namespace) -> dict[str, Any]:
     """Return the settings that a line gives for its request."""
-    values = {name: getattr(options, name) for name in OF_A_REQUEST}
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: value for name in OF_A_REQUEST if (value := getattr(options, name)) is not None}

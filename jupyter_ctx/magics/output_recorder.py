@@ -73,7 +73,7 @@ class OutputRecorder:
     number: of the cell that runs, where it is counted
     executions: of cells, in order
     prompts: the numbers of those which sent a prompt
-    pinned, excluded: the cells that go with each prompt of ``-a cells``, and with none, by their keys
+    marks: the verb that a cell was marked by last, by its key: ``pin``, ``exclude``, or what takes that back
     """
 
     def __init__(self, shell: Any) -> None:
@@ -81,8 +81,7 @@ class OutputRecorder:
         self.number: int | None = None
         self.executions: list[Execution] = []
         self.prompts: set[int] = set()
-        self.pinned: set[str] = set()
-        self.excluded: set[str] = set()
+        self.marks: dict[str, str] = {}
         self._shell = shell
         self._displays: list[Display] = []
         self._size = 0  # of all of them
@@ -91,13 +90,14 @@ class OutputRecorder:
         self._message: str | None = None  # which asked for the cell that runs
 
     @property
-    def has_outputs(self) -> bool:
-        """Whether IPython keeps what cells print and return: from its version 9 on."""
-        return hasattr(self._shell.history_manager, "outputs")
+    def last_failure(self) -> Failure | None:
+        """The last error: of a cell, else what Python keeps from before the extension; ``None``: there is none."""
+        error = getattr(sys, "last_value", None)
+        return self.failure or (failure_in(self._shell, error) if isinstance(error, BaseException) else None)
 
     @property
     def outputs(self) -> dict[int, list[Any]]:
-        """What the cells showed, in order, by their numbers: what IPython keeps, and displays among it."""
+        """What the cells showed, in order, by their numbers: what IPython keeps from 9 on, and displays among it."""
         outputs: dict[int, list[Any]] = getattr(self._shell.history_manager, "outputs", self._outputs)
         return outputs
 
@@ -130,17 +130,18 @@ class OutputRecorder:
         """Note what a cell displays; the message goes on as it is."""
         kind, content = message.get("msg_type"), message.get("content", {})
         is_of_the_cell = (message.get("parent_header") or {}).get("msg_id") == self._message
+        number = self.number if is_of_the_cell else None
         name = content.get("transient", {}).get("display_id")
         if kind == "update_display_data":
             for display in [each for each in self._displays if name and each.name == name]:
                 display.bundle = _forms(content) or display.bundle
             self._size = sum(each.size for each in self._displays)
-        elif kind == "display_data" and is_of_the_cell and self.number is not None:
-            self._keep(Display(self.number, name, _forms(content)))
-        elif kind == "clear_output" and is_of_the_cell and self.number is not None:
-            self._displays = [each for each in self._displays if each.number != self.number]
+        elif kind == "display_data" and number is not None:
+            self._keep(Display(number, name, _forms(content)))
+        elif kind == "clear_output" and number is not None:
+            self._displays = [each for each in self._displays if each.number != number]
             self._size = sum(each.size for each in self._displays)
-            self.outputs.pop(self.number, None)
+            self.outputs.pop(number, None)
         return message
 
     def _keep(self, display: Display) -> None:
@@ -196,8 +197,10 @@ def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure 
 
     numbers = (number_of(frame.f_code.co_filename) for frame in frames)
     number = getattr(result, "execution_count", None) or next(filter(None, numbers), None)
-    typed = [] if number is None else shell.history_manager.input_hist_raw[number : number + 1]
-    cell = "".join(typed) if result is None else str(result.info.raw_cell)
+    if result is not None:
+        cell = str(result.info.raw_cell)
+    else:
+        cell = "" if number is None else "".join(shell.history_manager.input_hist_raw[number : number + 1])
 
     def cell_name(file: str) -> str:
         other = number if file in IN_A_CELL else number_of(file)
@@ -205,9 +208,3 @@ def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure 
 
     cell = re.sub(r"^(\s*\n)+", "", cell)  # from its first line on that is not empty IPython counts
     return failure_of(error, cell_name, cell, number)
-
-
-def last_failure(shell: Any, noted: Failure | None) -> Failure | None:
-    """Return the last error: what was ``noted`` with a cell, else what Python keeps from before the extension."""
-    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-    return noted or (failure_in(shell, error) if isinstance(error, BaseException) else None)

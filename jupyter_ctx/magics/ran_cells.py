@@ -69,8 +69,6 @@ def page_of(executions: Sequence[Execution], place: Where, file: str | None) -> 
     own = known.get(cell) if cell else None
     if own is None:
         own = find(cell, place.source or "", last)
-    if saved and own is not None and own % 1:  # it ran, and is not in the file: what stands above it is not known
-        return page_of(executions, place, None)
     return Page(saved, standing, math.inf if own is None else own)
 
 
@@ -86,9 +84,8 @@ class CellsAbove:
 
     def __init__(self, shell: Any, recorder: OutputRecorder, place: Where) -> None:
         self._recorder = recorder
-        self.page = saved, standing, own = page_of(
-            recorder.executions, place, next(iter(notebook_files(shell)), None)
-        )  # fmt: skip
+        file = next(iter(notebook_files(shell)), None)
+        self.page = saved, standing, own = page_of(recorder.executions, place, file)
         prompts = [at for at, ran in standing.items() if ran.number in recorder.prompts and at < own]
         start = max(prompts, default=-1.0)
         asked = standing[start].number if prompts else 0
@@ -96,13 +93,12 @@ class CellsAbove:
         above = [(at, ran) for at, ran in standing.items() if at < own or not (saved or at == own)]
         above.sort(key=lambda each: each[0] if saved else each[1].number)
         above = [(at, ran) for at, ran in above if is_context(ran)]
-        self.left_out = [ran for _, ran in above if ran.key in recorder.excluded]
-        above = [(at, ran) for at, ran in above if ran.key not in recorder.excluded]
-        new = {ran.key for at, ran in above if start < at < own or ran.number > since}
         self._places = {ran.number: at for at, ran in above}
-        self.every = [ran for _, ran in above]
-        self.newest = [ran for ran in self.every if ran.key in new | recorder.pinned]
-        self.pinned = [ran for ran in self.every if ran.key in recorder.pinned]
+        self.left_out = [ran for _, ran in above if recorder.marks.get(ran.key) == "exclude"]
+        self.every = [ran for _, ran in above if ran not in self.left_out]
+        self.pinned = [ran for ran in self.every if recorder.marks.get(ran.key) == "pin"]
+        new = [ran.key for at, ran in above if start < at < own or ran.number > since]
+        self.newest = [ran for ran in self.every if ran.key in new or ran in self.pinned]
 
     def named(self, word: str) -> Sequence[Execution]:
         """Return those that a word such as ``cells`` names. Raises InvalidRequestError."""

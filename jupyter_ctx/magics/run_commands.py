@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from typing import Any
+from argparse import Namespace
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.display import display
@@ -14,114 +15,119 @@ from ..conversation.conversation import Conversation
 from ..display.text import markdown_block
 from ..display.turn_bars import TurnFigures, turns_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
-from ..experiments.asking.progress import ending_figures, sentences_of
-from ..experiments.run import Run
 from ..runtime.frontend import where
 from ..wording import counted
-from .command_table import Call
+from .command_table import ABOUT_ANSWERS, Call, command
 from .line_options import each_of, settings_of
 from .questions import asked_first, say
 from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
+
+if TYPE_CHECKING:
+    from ..experiments.run import Run
 
 USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
 PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
 
 
-def ask_rows(call: Call, name: str) -> None:
-    """Ask the prompt in a cell of every row of a table. Raises UsageError and a ChatError."""
-    for flag, new in (("-o", call.options.out), ("--as", call.options.named)):
-        check_new_name(flag, new)
-        if new == name.partition(".")[0]:
-            raise UsageError(f"{flag} {new} would replace the table that this cell reads. Choose another name.")
-    MapCell(call, table_named(name, call.host.shell.user_ns)).ask()
+@command(
+    ABOUT_ANSWERS, "%%chat map reviews --as judged\nIs this review positive or negative? {{ text }}",
+    heads_cell=True, needs_text=True,
+)  # fmt: skip
+def _map(call: Call, table: str) -> None:
+    """Ask the prompt in the cell of every row of a table, {{ column }} being filled in."""
+    from ..experiments.asking.progress import ending_figures, sentences_of
 
+    options, shell, names = call.options, call.host.shell, call.host.shell.user_ns
+    _check_new_names(options, table)
+    begun, told = time.monotonic(), set[str]()
+    runs: list[Run] = []
 
-class MapCell:
-    """One use of ``%%chat map``: a run, what is shown of it, and the names it is bound to."""
-
-    def __init__(self, call: Call, table: Any) -> None:
-        self._call, self._table, self._shell, self._options = call, table, call.host.shell, call.options
-        self._run: Run | None = None
-        self._told: tuple[str, ...] = ()
-
-    def ask(self) -> None:
-        """Tell the price, ask every row, and show the answers. Raises a ChatError where the run as a whole failed."""
-        begun, names = time.monotonic(), self._shell.user_ns
-        try:
-            self._run = run = self._begin()
-            if self._options.dry_run:
-                say(_first_prompts(run))
-                return
-            self._call.host.maps[where(self._shell).source or ""] = run
-            names |= {self._options.named: run} if self._options.named else {}
-            table, error = _ended(run)
-        except ChatInterrupted:
-            raise
-        except KeyboardInterrupt:  # while nothing waited for the run
-            if self._run is not None:
-                self._run.cancel()
-            raise ChatInterrupted("stopped before the run had ended.") from None
-        names |= {self._options.out: table} if self._options.out else {}
-        if isinstance(error, ChatInterrupted):
-            raise error
-        if "answers" not in run.shown and any(result.asked for result in run.results):
-            self._display(_with_news(table))
-        if error is not None:  # which has the figures
-            raise error
-        self._tell_ending(run, time.monotonic() - begun)
-        self._shell.displayhook.update_user_ns(table)
-
-    def _begin(self) -> Run:
-        options, variables = self._options, self._shell.user_ns
-        models = each_of(options.model)
-        given = settings_of(options)
-        grid: dict[str, list[Any]] = {}
-        if len(models) > 1:  # what goes with a model is given for each
-            own = [name for name in MODEL_SETTINGS if name in given]
-            grid = {"model": given.pop("model"), **{name: [given.pop(name)] for name in own}}
-        is_read = where(self._shell).kind != "headless"  # else the figures below the table are enough
-        before = self._call.host.maps.get(where(self._shell).source or "no source") if options.cap else None
-        return self._call.chat.sweep(
-            (self._call.text or "").strip("\n"), self._table, grid,
-            scorers=scorers_named(options.score or [], variables), names=variables,
-            schema=schema_named(options.schema, variables),
-            repeat=options.repeat or 1, limit=options.limit, max_cost=options.cap,
-            spent=before.options.spent + (before.cost or 0.0) if before is not None else 0.0,
-            dry_run=options.dry_run, yes=options.yes, retry=options.retry,
-            name=options.named or "", agree=self._agree, tell=self._tell, progress=None if is_read else False, **given,
-        )  # fmt: skip
-
-    def _tell(self, run: Run) -> None:
+    def tell(run: Run) -> None:
         """Show the price, and what to know of the table, before anything is sent."""
-        self._run, self._told = run, run.notices
+        runs.append(run)
+        told.update(run.notices)
         say(run.estimate, *run.notices)
 
-    def _agree(self, question: str) -> bool:
-        """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
-        estimate = str(self._run.estimate) if self._run is not None else ""
-        answer = asked_first(question.removeprefix(estimate).strip())
-        if answer is None:
-            raise UsageError(
-                "This may be above confirm_cost, and nobody can be asked here: --yes begins it, --prices IN,OUT tells "
-                "what is unknown, and %chat config confirm_cost none asks no more. Nothing was sent."
-            )
-        return answer
+    try:
+        run = _begin(call, table_named(table, names), tell)
+        if options.dry_run:
+            say(_first_prompts(run))
+            return
+        call.host.maps[where(shell).source or ""] = run
+        names |= {options.named: run} if options.named else {}
+        answers, error = _ended(run)
+    except ChatInterrupted:
+        raise
+    except KeyboardInterrupt:  # while nothing waited for the run
+        for run in runs:
+            run.cancel()
+        raise ChatInterrupted("stopped before the run had ended.") from None
+    names |= {options.out: answers} if options.out else {}
+    if isinstance(error, ChatInterrupted):
+        raise error
+    if "answers" not in run.shown and any(result.asked for result in run.results):
+        _display(shell, _with_news(answers))
+    if error is not None:  # which has the figures
+        raise error
+    if "figures" not in run.shown:
+        say(", ".join(ending_figures(run, time.monotonic() - begun)))
+    told.update(run.differences if "differences" in run.shown else ())
+    say(*_remedies(run), *(line for line in run.notices if line not in told))
+    say(*([] if "sentences" in run.shown else sentences_of(run)))
+    shell.displayhook.update_user_ns(answers)
 
-    def _display(self, table: Any) -> None:
-        """Show a DataFrame with a form in Markdown, which it does not have itself."""
-        forms, metadata = self._shell.display_formatter.format(table)
-        if "text/html" in forms:
-            forms.setdefault("text/markdown", markdown_block(forms["text/plain"]))
-        display(forms, metadata=metadata, raw=True)
 
-    def _tell_ending(self, run: Run, seconds: float) -> None:
-        """Show below the answers the figures, notices that are new, and what the scores say."""
-        known = (*self._told, *(run.differences if "differences" in run.shown else ()))
-        lines = [*_remedies(run), *(line for line in run.notices if line not in known)]
-        if "figures" not in run.shown:
-            lines.insert(0, ", ".join(ending_figures(run, seconds)))
-        lines += [] if "sentences" in run.shown else sentences_of(run)
-        say(*lines)
+def _check_new_names(options: Namespace, table: str) -> None:
+    """Refuse names that cannot be bound, or are that of the table. Raises UsageError."""
+    for flag, new in (("-o", options.out), ("--as", options.named)):
+        if new is not None:
+            check_new_name(flag, new)
+        if new == table.partition(".")[0]:
+            raise UsageError(f"{flag} {new} would replace the table that this cell reads. Choose another name.")
+
+
+def _agree(_: str) -> bool:
+    """Return whether the user agrees to the price that stands above; money is not spent without a yes.
+
+    Raises UsageError where nobody can be asked.
+    """
+    answer = asked_first("Begin?")
+    if answer is None:
+        raise UsageError(
+            "This may be above confirm_cost, and nobody can be asked here: --yes begins it, --prices IN,OUT tells "
+            "what is unknown, and %chat config confirm_cost none asks no more. Nothing was sent."
+        )
+    return answer
+
+
+def _begin(call: Call, table: Any, tell: Callable[[Run], None]) -> Run:
+    """Return the run of a cell, begun after the user agreed. Raises UsageError and a ChatError."""
+    options, place, names = call.options, where(call.host.shell), call.host.shell.user_ns
+    models, given = each_of(options.model), settings_of(options)
+    grid: dict[str, list[Any]] = {}
+    if len(models) > 1:  # what goes with a model is given for each
+        own = [name for name in MODEL_SETTINGS if name in given]
+        grid = {"model": given.pop("model"), **{name: [given.pop(name)] for name in own}}
+    before = call.host.maps.get(place.source or "no source") if options.cap else None
+    return call.chat.sweep(
+        (call.text or "").strip("\n"), table, grid,
+        scorers=scorers_named(options.score or [], names), names=names,
+        schema=schema_named(options.schema, names) if options.schema else None,
+        repeat=1 if options.repeat is None else options.repeat, limit=options.limit, max_cost=options.cap,
+        spent=before.options.spent + (before.cost or 0.0) if before is not None else 0.0,
+        dry_run=options.dry_run, yes=options.yes, retry=options.retry, name=options.named or "",
+        agree=_agree, tell=tell,
+        progress=False if place.kind == "headless" else None,  # where the figures below the table are enough
+        **given,
+    )  # fmt: skip
+
+
+def _display(shell: Any, table: Any) -> None:
+    """Show a DataFrame with a form in Markdown, which it does not have itself."""
+    forms, metadata = shell.display_formatter.format(table)
+    if "text/html" in forms:
+        forms.setdefault("text/markdown", markdown_block(forms["text/plain"]))
+    display(forms, metadata=metadata, raw=True)
 
 
 def _ended(run: Run) -> tuple[Any, BaseException | None]:
@@ -166,30 +172,27 @@ def _remedies(run: Run) -> Iterable[str]:
 
 def _first_prompts(run: Run) -> str:
     """Return the first prompts of a run as they would be sent."""
-    rows = len(run.plan.rows)
-    prompts = [_prompt(run, row) for row in range(min(PROMPTS_SHOWN, rows))]
-    return "\n\n".join([*prompts, f"{counted(rows, 'row')}; nothing was sent."])
+    rows, lines = len(run.plan.rows), list[str]()
+    for row in range(min(PROMPTS_SHOWN, rows)):
+        try:
+            ask = run.plan.ask(row, 0)
+            text = f"[system] {ask.system}\n" if ask.system else ""
+            text += str(ask.messages[-1].content)
+        except ChatError as error:
+            text = str(error)
+        lines.append(f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{' …' if len(text) > PROMPT_SHOWN else ''}")
+    return "\n\n".join([*lines, f"{counted(rows, 'row')}; nothing was sent."])
 
 
-def _prompt(run: Run, row: int) -> str:
-    try:
-        ask = run.plan.ask(row, 0)
-    except ChatError as error:
-        return f"--- row {row} ---\n{error}"
-    system = f"[system] {ask.system}\n" if ask.system else ""
-    text = f"{system}{ask.messages[-1].content}"
-    return f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{' …' if len(text) > PROMPT_SHOWN else ''}"
-
-
-def picture(call: Call, name: str | None) -> object:
-    """Return what a run in a variable has found, or the tokens of the turns, drawn or as text. Raises UsageError."""
-    if name is not None:
-        otherwise = "%%chat map TABLE --as NAME makes one."
-        run = named("%chat plot", name, call.host.shell.user_ns, is_run, otherwise)
-        if not isinstance(run, Run):
-            raise UsageError(f"%chat plot takes the variable of a run, and {name} is a {type(run).__name__}.")
-        return run.summary()
-    return turns_bundle(turn_figures(call.chat.conversation), call.chat.info().limit)
+@command(ABOUT_ANSWERS, "%chat plot", "%chat plot run")
+def _plot(call: Call, run: str | None = None) -> object:
+    """Draw the tokens of each turn, or what a run of %%chat map --as scored."""
+    if run is None:
+        return turns_bundle(turn_figures(call.chat.conversation), call.chat.info().limit)
+    value = named("%chat plot", run, call.host.shell.user_ns, is_run, "%%chat map TABLE --as NAME makes one.")
+    if not is_run(value):
+        raise UsageError(f"%chat plot takes the variable of a run, and {run} is a {type(value).__name__}.")
+    return value.summary()
 
 
 def turn_figures(conversation: Conversation) -> list[TurnFigures]:

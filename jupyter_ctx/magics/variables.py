@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import re
-from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from keyword import iskeyword
@@ -17,8 +16,6 @@ from ..attachments.attached import MOST_SHARE, Attached
 from ..attachments.attached_files import exists
 from ..attachments.user_code import format_error, silent
 from ..attachments.web_pages import Address, is_address
-from ..chat import Chat
-from ..config.settings import is_none
 from ..conversation.schema import Schema
 from ..errors import InvalidRequestError
 from ..experiments.table.table_files import TABLE_FORMATS
@@ -30,16 +27,12 @@ if TYPE_CHECKING:
 
 IPYTHONS = re.compile("In|Out|get_ipython|display|exit|open|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
 VARIABLE_NAME = re.compile(r"[^\W\d]\w*")
-KEYS = re.compile(r"\[([^\[\]]+)\]")
-AS_IT_IS = re.compile(r"[-\d.: ]*|'.*'|\".*\"")  # a number, a slice, or a text in its quotes
 WHOLE = ":all"  # behind a name: as much as fits
 NOT_DATA = ("a module", "a class", "a function")
 
 
-def check_new_name(flag: str, name: str | None) -> None:
+def check_new_name(flag: str, name: str) -> None:
     """Refuse a text that is not a name, and names that Python or IPython use. Raises UsageError."""
-    if name is None:
-        return
     is_taken = iskeyword(name) or hasattr(builtins, name) or IPYTHONS.fullmatch(name)
     if is_taken or not name.isidentifier():
         raise UsageError(f"{flag} {name}: {name!r} cannot be the name of a variable of yours. Choose another one.")
@@ -57,10 +50,9 @@ def named(what: str, name: str, variables: Mapping[str, Any], fits: Callable[[An
     return value
 
 
-def schema_named(name: str | None, variables: Mapping[str, Any]) -> Schema | None:
+def schema_named(name: str, variables: Mapping[str, Any]) -> Schema:
     """Return the schema in a variable. Raises UsageError and InvalidRequestError."""
-    otherwise = "Define a class or a dict of this name first."
-    return None if name is None else Schema.of(named("--schema", name, variables, is_schema, otherwise))
+    return Schema.of(named("--schema", name, variables, is_schema, "Define a class or a dict of this name first."))
 
 
 def table_named(name: str, variables: Mapping[str, Any]) -> Any:
@@ -72,55 +64,36 @@ def table_named(name: str, variables: Mapping[str, Any]) -> Any:
 
 
 def scorers_named(names: list[str], variables: Mapping[str, Any]) -> Any:
-    """Return the scorers in variables, which hold a function, a list or a dict of functions. Raises UsageError."""
+    """Return the scorers in variables, by name; one alone as the list or the function of its own name that it is.
+
+    Raises UsageError.
+    """
     scorers: dict[str, Any] = {}
     for name in names:
         value = named("--score", name, variables, is_scorer, "Store one first, such as exact('answer').")
-        if len(names) == 1 and (isinstance(value, Mapping | list | tuple) or getattr(value, "__name__", "") == name):
+        if len(names) == 1 and (isinstance(value, list | tuple) or getattr(value, "__name__", "") == name):
             return value
-        if isinstance(value, Mapping):
-            scorers |= value
-        elif isinstance(value, list | tuple):
-            scorers |= {f"{name}_{number}": each for number, each in enumerate(value, 1)}
-        elif is_scorer(value):
-            scorers[name] = value
-        else:
+        if not (isinstance(value, Mapping) or is_scorer(value)):
             raise UsageError(f"--score {name}: {name} is a {type(value).__name__}, not a function, a list or a dict.")
+        scorers |= value if isinstance(value, Mapping) else {name: value}
     return scorers
 
 
-def tools_named(chat: Chat, options: Namespace, variables: Mapping[str, Any]) -> tuple[Tool, ...]:
-    """Return the functions that may be called; the conversation keeps those that its setting names.
+def tools_named(names: Iterable[str], whose: str, variables: Mapping[str, Any]) -> dict[str, Tool]:
+    """Return the functions that may be called, by their names; none of IPython's own, such as exit.
 
     Raises UsageError for a name that is no function, and InvalidRequestError for a function that no model can call.
     """
-    names = [name for typed in options.tools or chat.config.tools for name in typed.replace(",", " ").split()]
-    if all(map(is_none, names)):
-        return ()
     from ..tools.functions import as_tools
 
-    whose = "--tool" if options.tools else "%chat config tools"
-    found = {name: _function(whose, name, variables) for name in names}
-    tools = as_tools(found.values())
-    if not options.tools:
-        chat.session.functions.update(zip(found, tools, strict=False))
-    return tools
-
-
-def _function(whose: str, name: str, variables: Mapping[str, Any]) -> Any:
-    """Return the user's own function of that name: none of IPython's, such as exit."""
-    value = None if IPYTHONS.fullmatch(name) else value_named(name, variables)
-    if is_function(value):
-        return value
-    hint = did_you_mean(name, variables_of(variables, is_function))
-    hint = hint or f" Run the cell that defines it first, or leave it out: {whose} none."
-    raise UsageError(f"{whose} {name}: there is no function {name!r}.{hint} Nothing was sent.")
-
-
-def missing_functions(names: Iterable[str], variables: Mapping[str, Any]) -> list[str]:
-    """Return a line for each name of a setting that is no function so far."""
-    missing = [name for name in names if not is_function(value_named(name, variables))]
-    return [f"There is no function {name} yet: define it before the next prompt." for name in missing]
+    functions = dict[str, Any]()
+    for name in names:
+        functions[name] = None if IPYTHONS.fullmatch(name) else value_named(name, variables)
+        if not is_function(functions[name]):
+            hint = did_you_mean(name, variables_of(variables, is_function))
+            hint = hint or f" Run the cell that defines it first, or leave it out: {whose} none."
+            raise UsageError(f"{whose} {name}: there is no function {name!r}.{hint} Nothing was sent.")
+    return dict(zip(functions, as_tools(functions.values()), strict=True))
 
 
 def is_function(value: Any) -> bool:
@@ -185,15 +158,11 @@ def attached_named(
 
 
 def _value(word: str, variables: Mapping[str, Any]) -> Any:
-    """Return what a word names that is no file. Raises InvalidRequestError.
-
-    A line's quotes are gone by now, so that ``d[key]`` means ``d['key']`` where no variable is named so.
-    """
+    """Return what a word names that is no file. Raises InvalidRequestError."""
     if word in variables:
         return variables[word]
-    readings = map(Expression.of, (word, KEYS.sub(_quoted, word)))
-    fitting = [each for each in readings if each.names and each.source == each.text and not each.unknown(variables)]
-    if not fitting:
+    expression = Expression.of(word)
+    if not expression.names or expression.source != expression.text or expression.unknown(variables):
         first = VARIABLE_NAME.match(word)
         names = [*variables_of(variables, is_attachable), "cells"]
         hint = did_you_mean(first.group() if first else word, names)
@@ -203,17 +172,12 @@ def _value(word: str, variables: Mapping[str, Any]) -> Any:
         )
     try:
         with silent():
-            return fitting[0].value(variables)
+            return expression.value(variables)
     except RefusedError as error:
         problem = f"{error}."
     except Exception as error:  # of the user's own objects, too
         problem = f"{format_error(error)}."
     raise InvalidRequestError(f"-a {word}: {problem} Nothing was sent.")
-
-
-def _quoted(keys: re.Match[str]) -> str:
-    parts = [part.strip() for part in keys[1].split(",")]
-    return f"[{', '.join(part if AS_IT_IS.fullmatch(part) else repr(part) for part in parts)}]"
 
 
 def is_attachable(value: Any) -> bool:

@@ -97,7 +97,7 @@ def test_an_exit_and_an_error_of_chat_itself_are_not_the_last_one(
     none = str(numbered.fail("%%chat --error\nWhy?"))
     for source in ("raise SystemExit", "import sys\nsys.exit(0)", "%chat nonsense", "%%chat -m gpt-5.2\n{{ 1/0 }}"):
         fails(numbered, source)
-        assert str(numbered.fail("%%chat --error --preview\nWhy?")) == none, source
+        assert str(numbered.fail("%%chat preview --error\nWhy?")) == none, source
     fails(numbered, "1 / 0")
     fails(numbered, "%chat nonsense")
     assert "ZeroDivisionError: division by zero" in error_text(numbered)

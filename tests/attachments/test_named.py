@@ -138,7 +138,7 @@ def test_tab_offers_variables_that_can_be_attached_and_files(cells: Cells, asked
 def test_a_file_is_named_with_its_tokens_before_it_is_sent(cells: Cells, asked: Seen) -> None:
     Path("short.txt").write_text("One line.")
     Path("table.csv").write_text("a,b\n" + "1234,5678\n" * 20_000)
-    shown = " ".join(cells.run("%%chat -a short.txt --preview\nWhat is in it?").split())
+    shown = " ".join(cells.run("%%chat preview -a short.txt\nWhat is in it?").split())
     assert "↳ short.txt ~" in shown
     with pytest.raises(AssertionError, match=r"table\.csv.* 1\d\d,\d{3} tokens.*-a df"):
         cells.run("%%chat -a table.csv\nWhat is in it?")

@@ -136,7 +136,7 @@ def test_a_page_that_drips_is_given_up(site: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_cell_and_a_script_read_pages_and_only_the_cell_may_read_local_ones(cells: Cells, site: str) -> None:
-    assert f"{site}/to=/page" in cells.run(f"%%chat --preview --allow-local -a {site}/to=/page\nWhy?")
+    assert f"{site}/to=/page" in cells.run(f"%%chat preview --allow-local -a {site}/to=/page\nWhy?")
     assert Handler.seen == ["/to=/page", "/page"]
     assert "--allow-local" in str(cells.fail(f"%%chat -a {site}/page\nWhy?"))
     with pytest.raises(InvalidRequestError, match="--allow-local"):

@@ -83,15 +83,6 @@ def test_a_headless_run_shows_it_once(screen: Screen) -> None:
     assert len(screen.shown) == 1
 
 
-def test_plain_shows_text_only(screen: Screen) -> None:
-    view = NotebookView(plain=True)
-    view.think("hm")
-    view.feed("**one**")
-    view.close(["below"], Footer("m", Usage(1, 1)))
-    assert {form for forms in screen.shown for form in forms} == {"text/plain"}
-    assert screen.shown[-1]["text/plain"] == "**one**\n[ctx] below"
-
-
 def test_thought_is_shown_while_it_comes_and_folded_above_the_answer(screen: Screen) -> None:
     view = NotebookView()
     view.think("let me see")

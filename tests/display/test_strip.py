@@ -141,8 +141,6 @@ def test_the_line_is_sent_once_and_before_new_and_stored_answers(asked: Kernel, 
             assert (page.count("<img "), page.count("<details")) == (pictures, folds)
             assert len(page) < 15_000 * pictures + 2 * MOST_SENT_TEXT
     assert lines(asked.run("%%chat\nAlone?")) == []
-    plain = [message["content"].get("data", {}) for message in asked.run("%%chat --plain -a fig\nLook.")]
-    assert [list(forms) for forms in plain if "With fig" in str(forms)] == [["text/plain"]]
 
 
 # parts in tables

@@ -267,7 +267,7 @@ def test_cells_written_by_hand_are_read_with_their_answers() -> None:
         cell("%%chat system\n\nBe brief.\n"),
         cell(["%%chat\n", "one\n", "two\n"], shown(["a\n", "b"], **{"text/plain": "no"})),
         cell('%%ctx -m local/smollm2 --new -s "be kind"\nthree', {"output_type": "stream", "text": "no"}, shown("c")),
-        cell("\n%%chat --plain\nfour", shown("d", "text/plain"), {"output_type": "error", "traceback": []}),
+        cell("\n%%chat\nfour", shown("d", "text/plain"), {"output_type": "error", "traceback": []}),
     )
     assert got.system == "Be brief."
     assert said(got) == [("one\ntwo", "a\nb"), ("three", "c"), ("four", "d")]
@@ -279,7 +279,6 @@ def test_cells_that_are_no_turn_are_left_out() -> None:
         cell("%%chat\nno answer yet"),
         cell("%%chat\nfailed", {"output_type": "error", "ename": "e", "evalue": "e", "traceback": []}),
         cell("%%chat --no-history\naside", shown("x")),
-        cell("%%chat --preview\nlook", shown("x")),
         cell("%%chat summarise\nlist all", shown("x")),
         cell("%%chatter\nno", shown("x")),
         cell("%chat status", shown("x")),
@@ -295,8 +294,8 @@ def test_our_own_lines_and_the_gauge_are_not_the_answer() -> None:
     plain = shown("[ctx] Going on.\nr\n[ctx] Stopped at 40 tokens.", "text/plain")
     whole = shown("> **[ctx]** Going on.\n\nr\n\ns\n\n> **[ctx]** Stopped at 40 tokens.")
     gauge = shown("Context [#..]", "text/plain", **{"application/vnd.jupyter.widget-view+json": {}})
-    assert said(of_cells(cell("%%chat --plain\np", shown("r", "text/plain"), gauge))) == [("p", "r")]
-    assert said(of_cells(cell("%%chat --plain\np", warning, plain, twin))) == [("p", "r")]
+    assert said(of_cells(cell("%%chat\np", shown("r", "text/plain"), gauge))) == [("p", "r")]
+    assert said(of_cells(cell("%%chat\np", warning, plain, twin))) == [("p", "r")]
     assert said(of_cells(cell("%%chat\np", warning, whole, twin))) == [("p", "r\n\ns")]
 
 

@@ -78,7 +78,7 @@ def test_the_variable_holds_the_value_and_the_underscore_the_reply(typed: Cells)
     assert names["leaf"] == TREE
     typed.run("%%chat -o plain\nA film, in words?")
     assert isinstance(names["plain"], Reply)
-    assert "planet" not in typed.run("%%chat --schema Film --preview -o planet\nA film?")
+    assert "planet" not in typed.run("%%chat preview --schema Film -o planet\nA film?")
     assert "planet" not in names
 
 

@@ -103,7 +103,7 @@ def test_a_model_is_chosen_and_its_missing_key_is_told(kernel: Kernel) -> None:
     assert len(offered["models"]) <= 15
     assert [name for name, _, current in offered["models"] if current] == [kernel.value("get_chat().config.model")]
     assert "key" in next(label for name, label, _ in offered["models"] if name.startswith("openai/"))
-    figures, line, missing = page(kernel, model="openai/gpt-4o")
+    figures, missing, line = page(kernel, model="openai/gpt-4o")
     assert figures["model"] == "gpt-4o"
     assert "OPENAI_API_KEY" in line["said"]
     assert missing == {"key_for": "openai"}
@@ -114,13 +114,11 @@ def test_a_model_is_chosen_and_its_missing_key_is_told(kernel: Kernel) -> None:
     assert line["role"] == "alert"
 
 
-def test_a_summary_is_written_in_a_thread_and_tells_when_it_has_ended(kernel: Kernel) -> None:
+def test_a_summary_is_announced_and_then_told(kernel: Kernel) -> None:
     page(kernel, ask=True)
     kernel.run(TALK)
-    lines = page(kernel, press="Summarise")
-    while not any("said" in line and not line["writing"] for line in lines):
-        lines += said([kernel.client.get_iopub_msg(timeout=30)])
-    assert [line["undo"] for line in lines if "undo" in line][-1] == "summary"
+    begun, figures, ended = page(kernel, press="Summarise")
+    assert (begun["said"], figures["undo"], ended["role"]) == ("Summarising…", "summary", "status")
 
 
 def test_the_chip_shows_the_current_conversation_with_its_name(kernel: Kernel) -> None:

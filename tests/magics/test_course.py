@@ -155,7 +155,7 @@ LOCKED = 'max_tokens = 100\nsystem = "Be a tutor."\nlock = ["max_tokens", "syste
 
 @pytest.mark.parametrize("cell", [
     "%chat use litellm/c", "%chat config summary_model litellm/c", "%%chat -m litellm/c\nx",
-    "%%chat --preview -m litellm/c\nx",
+    "%%chat preview -m litellm/c\nx",
     "%chat config max_tokens 200", "%%chat --max-tokens 200\nx", "%%chat system\nBe rude.",
     "get_chat().map('{{ x }}', [{'x': 1}], model='litellm/c')",
     "get_chat().sweep('{{ x }}', [{'x': 1}], {'max_tokens': [100, 200]})",

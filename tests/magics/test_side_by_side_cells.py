@@ -74,7 +74,6 @@ def test_one_that_fails_is_named_and_the_first_that_answers_is_taken_and_compare
     assert "one at None heard 1." in terminal.run("%chat history")
     assert "1 (refuses)" in str(terminal.fail("%chat pick 1"))
     assert "This model is not for you." in str(terminal.fail("%%chat -m refuses -n 2\nHello?"))
-    assert "the first of 2 requests" in terminal.run("%%chat -n 2 --preview\nHello?")
 
 
 # in a kernel

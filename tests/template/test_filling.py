@@ -196,12 +196,12 @@ def test_what_a_value_prints_while_it_is_read_is_not_shown(cells: Cells) -> None
     cells.run(
         "class Loud:\n    def __str__(self): print('loud'); return 'quiet'\nthing = Loud()\n%chat use openai/gpt-4o"
     )
-    said = cells.run("%%chat --preview\nIt is {{ thing }}.")
+    said = cells.run("%%chat preview\nIt is {{ thing }}.")
     assert "It is quiet." in said
     assert "loud" not in said
 
 
 def test_no_redact_sends_a_value_that_holds_a_key(cells: Cells) -> None:
     cells.run("login = {'password': 'Kite77zebra'}\n%chat use openai/gpt-4o")
-    assert "in {'password': '***'}" in str(cells.fail("%%chat --preview\nIt is {{ login }}."))
-    assert "Kite77zebra" in cells.run("%%chat --preview --no-redact\nIt is {{ login }}.")
+    assert "in {'password': '***'}" in str(cells.fail("%%chat preview\nIt is {{ login }}."))
+    assert "Kite77zebra" in cells.run("%%chat preview --no-redact\nIt is {{ login }}.")

@@ -26,12 +26,11 @@ class NotebookView(GrowingAnswer):
         above: Sequence[str] = (),
         *,
         streaming: bool = True,
-        plain: bool = False,
         is_json: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(clock, is_json=is_json)
-        self._above, self._plain = above, plain
+        self._above = above
         self._output = LiveOutput([self], self._growing, clock, streaming=streaming)
         self.tick, self.leave = self._output.tick, self._output.leave
 
@@ -56,21 +55,17 @@ class NotebookView(GrowingAnswer):
 
     def _growing(self) -> dict[str, str]:
         """Return the answer so far in one form only, because it is soon replaced."""
-        words, seconds = self.line
+        words, _ = self.line
         if not (words or self.length or self._above):
             return {}
-        if self._plain:
-            waits = [note_plain(f"{words} {seconds}".rstrip())] if words else []
-            return {"text/plain": "\n".join([*map(note_plain, self._above), to_plain(self.text), *waits])}
         return {"text/html": "".join([*map(note_html, self._above), self.html()])}
 
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
         shown = self.forms or self.text
-        if self._is_json and isinstance(shown, str) and is_json_like(shown) and not self._plain:
+        if self._is_json and isinstance(shown, str) and is_json_like(shown):
             shown = json_bundle(shown)  # broken off, or invalid
         steps = step_bundles(self.steps)
-        whole = bundle(shown, self._above, below, thought=self.thinking, footer=footer, steps=steps)
-        return {"text/plain": whole["text/plain"]} if self._plain else whole
+        return bundle(shown, self._above, below, thought=self.thinking, footer=footer, steps=steps)
 
 
 class TerminalView(GrowingAnswer):

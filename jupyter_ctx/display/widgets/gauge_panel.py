@@ -12,7 +12,6 @@ from ..text import spoken_html, text_html
 from .gauge import BUTTONS, ButtonResult, details_html, live_html, plan_line
 from .live import LIVE, button
 
-WRITING = "A summary is being written: Cancel ends it."
 ICONS = {"Undo": "undo", "Redo": "repeat"}  # Font Awesome 4; the tooltip is the button's name
 OFF = "jctx-off"  # the class of a button that can do nothing; it stays enabled, else it would lose the keyboard's focus
 _INK = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"
@@ -27,7 +26,7 @@ def _shown(state: str) -> str:
     return f"{hidden}{','.join(pairs)}{{visibility:visible}}"
 
 
-# the line beside the buttons has room for two, so that nothing moves whatever it says; Summarise is as wide as Cancel;
+# the line beside the buttons has room for two, so that nothing moves whatever it says;
 # the icons of Font Awesome have no name, so that the tooltip is the button's
 GAUGE_STYLE = f"""<style>
 .jctx-panel{{max-width:1000px;width:100%;box-sizing:border-box;overflow:visible;color:{_INK};
@@ -50,7 +49,6 @@ display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2}}
 .jctx-panel .jctx-do{{width:auto;height:24px;line-height:22px;padding:0 8px;margin:0;font-size:12px;
 border-radius:4px;border:1px solid var(--jp-border-color1,var(--vscode-button-border,#bdbdbd));
 box-sizing:border-box;background-color:var(--jp-layout-color2,transparent);color:inherit;box-shadow:none}}
-.jctx-panel .jctx-do-summarise{{min-width:7.2em}}
 .jctx-panel .jctx-do .fa{{margin:0}}
 .jctx-panel .jctx-do-undo .fa::before{{content:'\\f0e2';content:'\\f0e2' / ''}}
 .jctx-panel .jctx-do-redo .fa::before{{content:'\\f01e';content:'\\f01e' / ''}}
@@ -79,18 +77,17 @@ class GaugePanel:
         self.widget: Any = ipywidgets.VBox([style, self._gauge, row, self._spoken], layout=plain)
         self.widget.add_class("jctx-panel").add_class(LIVE)
 
-    def draw(
-        self, info: ContextInfo, plans: Mapping[str, Plan], result: ButtonResult, name: str = "",
-        *, writing: bool = False,
-    ) -> None:  # fmt: skip
-        """Show a gauge; ``plans`` by button, ``result`` of the last click, and whether a summary is being written."""
+    def draw(self, info: ContextInfo, plans: Mapping[str, Plan], result: ButtonResult, name: str = "") -> None:
+        """Show a gauge; ``plans`` by button, and the ``result`` of the last click."""
         self._gauge.value = live_html(info)
         self._lines.value = details_html(info, plans, result, name)
         undone = {"Undo": info.undo, "Redo": info.redo}
         for button_name, plan in plans.items():
             what = undone.get(button_name)
-            tip = f"{button_name}: {what}" if what else plan_line(button_name, plan)
-            self._draw_button(button_name, tip, is_on=plan.possible, writing=writing)
+            here = self._buttons[button_name]
+            with here.hold_sync():
+                here.tooltip = f"{button_name}: {what}" if what else plan_line(button_name, plan)
+                (here.remove_class if plan.possible else here.add_class)(OFF)
 
     def fail(self, error: Exception) -> None:
         """Say that the gauge cannot be drawn, in place of figures that are outdated: no turn fails because of it."""
@@ -101,13 +98,6 @@ class GaugePanel:
     def speak(self, result: ButtonResult) -> None:
         """Announce a result to screen readers; an empty one is forgotten."""
         self._spoken.value = spoken_html(result.text, result.role, "jctx-hidden") if result.text else ""
-
-    def _draw_button(self, name: str, tip: str, *, is_on: bool, writing: bool) -> None:
-        here, cancels = self._buttons[name], writing and name == "Summarise"
-        with here.hold_sync():
-            here.description = "Cancel" if cancels else "" if name in ICONS else name
-            here.tooltip = "Cancel: stop the summary that is being written" if cancels else WRITING if writing else tip
-            (here.remove_class if cancels or (is_on and not writing) else here.add_class)(OFF)
 
 
 def _button(name: str, press: Callable[[str], object], layout: Any) -> Any:
