@@ -16,7 +16,7 @@ from .openai_messages import EXPORT_KEY, EXPORT_VERSION, Marks, dumped, find, pa
 NOTE = "With the prompt below went: {}. Running the cell again does not send it."
 SYSTEM = "%%chat system"  # how the cell of a system prompt begins
 CHAT_MAGICS = ("%%chat", "%%ctx")
-NOT_RECORDED = {"--no-history", "--no_history"}
+NOT_RECORDED = {"--no-history", "--no_history", "--preview"}
 # of cells that ran: what stands beside an answer, and the forms of an answer with the best first
 WIDGET, BESIDE = "application/vnd.jupyter.widget-view+json", ("jctx-twin", "jctx-warning")
 FORMS = ("text/markdown", "text/plain")

@@ -79,7 +79,7 @@ class SideBySideCell:
 
         Raises a ChatError where none is whole, and ChatInterrupted; what came is kept and shown.
         """
-        is_plain = self._place.kind == "terminal"
+        is_plain = self.first.plain or self._place.kind == "terminal"
         view = AnswerColumns(self._heads, above, streaming=self._place.kind == "notebook", plain=is_plain)
         self._view = view
         self.sent, self.feed, self.think = view.sent, view.feed, view.think

@@ -114,7 +114,8 @@ class ChatCells:
         before, reply = chat.conversation.length, None
         try:
             if asked.along:  # in an output that no update of the answer repeats
-                display(along_bundle(asked.along, plain=place.kind == "terminal"), raw=True, display_id=True)
+                is_plain = options.plain or place.kind == "terminal"
+                display(along_bundle(asked.along, plain=is_plain), raw=True, display_id=True)
             if columns is None:
                 reply = self._send(chat, _view(place, options, above), place, asked.prompt)
                 self._keep(reply, options.out)
@@ -208,6 +209,8 @@ class ChatCells:
 def run_line(cells: ChatCells, line: str, cell: str | None = None) -> None:
     """Do what a line says: send the prompt in the cell, run a command, or show the gauge."""
     options = parsed_line(line)
+    if options.preview and not options.words:
+        options.words = ["preview"]
     if options.words:
         _run_command(cells, options, cell)
         return
@@ -297,7 +300,7 @@ def _value(reply: Reply | None) -> Any:
 
 
 def _view(place: Where, options: Namespace, above: Sequence[str]) -> AnswerView:
-    if place.kind == "terminal":
+    if place.kind == "terminal" or options.plain:
         return TerminalView(above)
     is_json = options.schema is not None
     return NotebookView(above, streaming=place.kind == "notebook", is_json=is_json)

@@ -104,6 +104,7 @@ OPTIONS = (
     ),
     Option("--new", "begin the conversation anew with this cell", (A_PROMPT, "preview", "fix")),
     Option("--no-history", "send this prompt alone, and record nothing", (A_PROMPT, "preview", "fix")),
+    Option("--preview", "show what would be sent, and send nothing, as %%chat preview does", (A_PROMPT, "preview")),
     Option(
         "--samples", "ask N times at once, and show the answers side by side, as for several -m, -t or --effort",
         (A_PROMPT,), "N", "-n",
@@ -111,11 +112,13 @@ OPTIONS = (
     Option("--ask", "ask again, even if the answer is stored", (A_PROMPT, "fix", "continue")),
     Option("--append", "add a turn instead of replacing this cell's", ASKING),
     Option("--raw", "leave {{ expressions }} as typed", (A_PROMPT, "preview")),
+    Option("--plain", "print the answer as text only", ASKING),
     Option(
         "--no-redact", "blank nothing; keys in use are still kept out of files",
         (*ASKING, "handout", "export"),
     ),
     Option("--allow-local", "let -a read pages of this machine and its network, and at http:// addresses", ASKING),
+    _setting("--on-overflow", "HOW"),
     _setting("--window", "N"),
     _setting("--set", "NAME=VALUE", into="parameters", repeats=(*ASKING, "map", "use")),
     _setting("--base-url", "URL", also_of=("use", "key", "tokens", "next")),

@@ -72,7 +72,7 @@ def listed(page: str, options: Iterable[Option]) -> bool:
 
 def test_the_magics_help_lists_the_options_of_a_prompt_before_the_first_cell_too(cells: Cells) -> None:
     assert listed(cells.shell.object_inspect("%%chat")["docstring"], OF_A_PROMPT)
-    assert len(OF_A_PROMPT) <= 24
+    assert len(OF_A_PROMPT) <= 27
     assert {option for option in OPTIONS if option not in OF_A_PROMPT} == {
         option for option in OPTIONS if A_PROMPT not in option.of
     }
