@@ -11,7 +11,7 @@ from cells import Cells
 from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
-from jupyter_ctx.config.settings import SETTINGS
+from jupyter_ctx.config.settings import ABOUT, HELP, SETTING_NAMES
 from jupyter_ctx.magics.chat_cells import check_options
 from jupyter_ctx.magics.command_table import GROUPS, Command
 from jupyter_ctx.magics.commands import COMMANDS
@@ -100,15 +100,15 @@ def test_an_option_in_a_wrong_place_is_told_where_it_belongs() -> None:
 def test_config_shows_every_setting_with_value_source_and_line(cells: Cells) -> None:
     cells.run("%chat config max_turns 20")
     said = re.sub(r"\s+", " ", cells.run("%chat config"))
-    for name, setting in SETTINGS.items():
+    for name in SETTING_NAMES:
         value, source = ("20", "set here") if name == "max_turns" else (r"\S.{0,23}", "default")
-        assert re.search(rf" {name} {value} {source} {re.escape(setting.help)}", said), name
+        assert re.search(rf" {name} {value} {source} {re.escape(HELP[name])}", said), name
 
 
 def test_every_command_stands_in_one_group_of_the_help_with_examples_that_can_be_typed() -> None:
     assert {each.group for each in COMMANDS.values()} == {*GROUPS}
-    assert {each.about for each in SETTINGS.values()} == set(OF_SETTINGS)
-    assert len(SETTINGS) <= 22
+    assert {ABOUT[name] for name in SETTING_NAMES} == set(OF_SETTINGS)
+    assert len(SETTING_NAMES) <= 22
     for name, command in COMMANDS.items():
         for example in command.examples if name == command.name else ():
             head, *below = example.splitlines()
