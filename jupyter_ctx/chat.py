@@ -24,8 +24,7 @@ from .session import actions
 from .session.actions import Change
 from .session.attaching import attachments_given, left_out
 from .session.complete import listener_of
-from .session.history import History, Usages, history, usages
-from .session.preview import View, preview_of
+from .session.preview import History, Usages, View, history, preview_of, usages
 from .session.prompt import Prompt
 from .session.send import send_prompt
 from .session.session import Session
