@@ -217,10 +217,11 @@ class _SideBySide:
 
     def _ended(self, column: int, came: Completion) -> None:
         """Keep what came of a column, count what it cost, and show how it ended."""
-        answer, error = came.reply if came.replies else None, came.error
+        answer, error = came.reply, came.error
         if answer is not None and answer.stop_reason == "cut":
             error = error or ProviderError(broke_off(answer))
             answer = replace(answer, stop_reason="interrupted") if self._is_stopped else answer
+        answer = answer if came.replies else None
         error = KeyboardInterrupt() if self._is_stopped and error is not None else error
         problem = _problem(answer, error)
         with uninterrupted():

@@ -145,9 +145,10 @@ def test_one_that_fails_says_so_and_harms_no_other() -> None:
     assert replies(chat) == ["Half"]
 
 
-def test_where_all_fail_the_error_is_raised_and_nothing_is_kept() -> None:
-    chat = Chat(provider=ScriptedProvider(Answer((), error=ProviderError("Down."))))
-    with pytest.raises(ProviderError, match=r"Down\."):
+@pytest.mark.parametrize("answer", [Answer((), error=ProviderError("Down.")), Answer((), stop_reason="cut")])
+def test_where_all_fail_the_error_is_raised_and_nothing_is_kept(answer: Answer) -> None:
+    chat = Chat(provider=ScriptedProvider(answer))
+    with pytest.raises(ProviderError, match=r"Down\.|broke off"):
         asked(chat)
     assert not chat.conversation.offers
     assert not chat.conversation.events
