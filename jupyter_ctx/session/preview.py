@@ -211,39 +211,6 @@ def _summary_state(summary: Summary, conversation: Conversation) -> PartStatus:
     return "summary of older answers" if old else "summary"
 
 
-def _price_of(session: Session, plan: RequestPlan, tries: int) -> RequestPrice:
-    """Return what a request may cost; where a cap holds, at least what it must have left."""
-    models, target = session.models, plan.target
-    counted = plan.counted or plan.size.with_margin(plan.cut.start)
-    price = request_price(models, target, plan.tokens, counted, _cached(session, plan), tries=tries)
-    if target.cost_budget is not None and target.is_capped and price.high is not None:
-        worst = worst_case(models, target, plan.tokens, plan.request.messages)
-        price = price._replace(high=max(price.high, target.cost_budget.needed(worst or 0.0)))
-    return price
-
-
-def _cached(session: Session, planned: RequestPlan) -> tuple[int, float | None]:
-    """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
-    turn, documented = session.previous(planned), planned.target.cache_seconds
-    if session.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
-        return 0, None
-    usage, until = turn.usage, session.sent_at + (documented or MAY_BE_CACHED)
-    if not usage.cache_read_tokens + usage.cache_write_tokens or session.clock() >= until:
-        return 0, None
-    return usage.input_tokens, until if documented else None
-
-
-def _price(price: RequestPrice) -> str:
-    """Return what a request costs, as the end of a sentence; nothing where nobody bills it."""
-    if price.is_free:
-        return ""
-    if price.high is None:
-        return "; its price is unknown (%chat config prices gives it)"
-    bound = "up to" if price.is_limited else "about"
-    most = f"{bound} {words.dollars(price.high)} with {price.output_tokens:,} tokens of reply"
-    return f"; {sending_text(price)}, {most}{f' ({price.rates})' if price.rates else ''}"
-
-
 # the turns
 
 
@@ -395,6 +362,42 @@ def usages(conversation: Conversation) -> Usages:
             if turn.record.digest and not turn.record.stored:  # turns that were added have no request
                 rows.append(UsageRow(number, version, cell_of(place), turn.model, **took))
     return Usages(rows)
+
+
+# what the next request costs
+
+
+def _price_of(session: Session, plan: RequestPlan, tries: int) -> RequestPrice:
+    """Return what a request may cost; where a cap holds, at least what it must have left."""
+    models, target = session.models, plan.target
+    counted = plan.counted or plan.size.with_margin(plan.cut.start)
+    price = request_price(models, target, plan.tokens, counted, _cached(session, plan), tries=tries)
+    if target.cost_budget is not None and target.is_capped and price.high is not None:
+        worst = worst_case(models, target, plan.tokens, plan.request.messages)
+        price = price._replace(high=max(price.high, target.cost_budget.needed(worst or 0.0)))
+    return price
+
+
+def _cached(session: Session, planned: RequestPlan) -> tuple[int, float | None]:
+    """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
+    turn, documented = session.previous(planned), planned.target.cache_seconds
+    if session.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
+        return 0, None
+    usage, until = turn.usage, session.sent_at + (documented or MAY_BE_CACHED)
+    if not usage.cache_read_tokens + usage.cache_write_tokens or session.clock() >= until:
+        return 0, None
+    return usage.input_tokens, until if documented else None
+
+
+def _price(price: RequestPrice) -> str:
+    """Return what a request costs, as the end of a sentence; nothing where nobody bills it."""
+    if price.is_free:
+        return ""
+    if price.high is None:
+        return "; its price is unknown (%chat config prices gives it)"
+    bound = "up to" if price.is_limited else "about"
+    most = f"{bound} {words.dollars(price.high)} with {price.output_tokens:,} tokens of reply"
+    return f"; {sending_text(price)}, {most}{f' ({price.rates})' if price.rates else ''}"
 
 
 # requests of then
