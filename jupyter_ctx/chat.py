@@ -24,13 +24,12 @@ from .session import actions
 from .session.actions import Change
 from .session.attaching import attachments_given, left_out
 from .session.complete import listener_of
-from .session.history import History, Usages, history, usages
-from .session.preview import View, preview_of
 from .session.prompt import Prompt
 from .session.send import send_prompt
 from .session.session import Session
 from .session.stored import settings_of_run
 from .session.summarizer import Method
+from .session.tables import History, Usages, View, history, preview_of, usages
 from .shown_as import mimebundle
 from .storage.conversation_writer import ConversationWriter
 from .storage.store import store_address

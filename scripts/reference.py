@@ -49,7 +49,7 @@ FURTHER = {  # classes that a script meets without importing them from the root
     "For a provider of your own": [
         f"providers.base.{name}" for name in ("ModelInfo", "Request", "SupportsStream", "Thought")
     ],
-    "What methods return": ["session.actions.Change", "session.preview.View"],
+    "What methods return": ["session.actions.Change", "session.tables.View"],
 }
 PUBLIC_ERRORS = [name for name in jupyter_ctx.__all__ if name in vars(errors)]
 

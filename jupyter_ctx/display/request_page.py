@@ -13,7 +13,7 @@ from .tables import first_words
 from .text import attribute_html, text_html
 
 if TYPE_CHECKING:
-    from ..session.preview import View, ViewPart
+    from ..session.tables import View, ViewPart
 
 MOST_LEFT_OUT = 200  # messages that are listed of those that are left out, the newest
 ACTIONS = {  # by the state of a turn, what can be done to it

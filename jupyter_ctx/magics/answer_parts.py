@@ -38,7 +38,7 @@ from ..providers.lookup import is_self_hosted
 from ..runtime.frontend import Where
 from ..session.attaching import along_line
 from ..session.complete import StreamListener
-from ..session.preview import TableWithParts
+from ..session.tables import TableWithParts
 from ..session.view import PART_MARK
 from ..wording import counted
 

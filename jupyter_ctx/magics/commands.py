@@ -23,9 +23,9 @@ from ..runtime.files import path_of
 from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session import actions
-from ..session.preview import preview_of
 from ..session.session import source_of
 from ..session.summarizer import Method
+from ..session.tables import preview_of
 from ..wording import budget_line
 from ..wording.layout import line_width, wrapped
 from . import code_commands, handing_out, run_commands, token_commands  # noqa: F401  # which declare commands, too

@@ -302,10 +302,7 @@ def add(session: Session, added: Added) -> Change:
     if there or (same and session.is_behind):
         seen.update(same)
         session.record(*(events.Kept(place.id, cell.run or "", cell.execution) for place in there))
-        if added.system is None or added.system == past.system:
-            return _unchanged("Nothing to add: this cell added the same before")
-        done = "System prompt set; this cell's messages are there already"
-        return _apply(session, events.SystemSet(added.system), done)
+        return _unchanged("Nothing to add: this cell added the same before")
     by: dict[str, Any] = {name: getattr(cell, name) for name in ("cell", "run", "execution", "source")}
     turns = tuple(replace(turn, record=replace(turn.record, **by)) for turn in added.turns)
     seen.update(turn.id for turn in turns)
@@ -337,18 +334,9 @@ def turn_of(session: Session, number: int) -> Turn:
 
 
 def versions_of(session: Session, number: int) -> tuple[Alternative, ...]:
-    """Return all answers to a turn as they are numbered, the current one among them.
-
-    The last that stood side by side come first, as their cell numbers them, then the others as they were written.
-    """
-    versions = {turn.id: turn for turn in _places(session, (number,))[0].versions}
-    offers = reversed(session.conversation.offers.values())
-    last = next((offer for offer in offers if any(turn.id in versions for turn in offer.turns)), None)
-    side_by_side = last.answers if last is not None else ()
-    for answer in side_by_side:
-        versions.pop(answer.record.id, None)
-    written = (Alternative(turn.model, turn.reply, turn.thinking, turn.record) for turn in versions.values())
-    return (*side_by_side, *written)
+    """Return all answers to a turn as they were written, which numbers them; the current one is among them."""
+    versions = _places(session, (number,))[0].versions
+    return tuple(Alternative(turn.model, turn.reply, turn.thinking, turn.record) for turn in versions)
 
 
 def _places(session: Session, numbers: Sequence[int]) -> list[TurnSlot]:

@@ -72,16 +72,15 @@ class Prompt:
         settings = {name: value for name, value in options.items() if name not in names}
         return cls(text, settings, schema=None if schema is None else Schema.of(schema), **own)
 
-    def said(self, settings: Mapping[str, Any] | None = None) -> TurnAdded:
+    def said(self, settings: dict[str, Any] | None = None) -> TurnAdded:
         """Return the event of a turn without its answer; ``settings`` were set before. Raises InvalidRequestError."""
         attached = tuple(dict.fromkeys(self.attachments))  # what is named twice goes once
         text, files = with_attached(checked(self.text), attached)
-        sources = tuple(each.said for each in attached)
-        extents = tuple((len(each.text), len(each.files)) for each in attached)
         asked = TurnRecord(
-            cell=self.cell, run=self.run, execution=self.execution, source=self.source, sources=sources,
-            settings=None if settings is None else dict(settings),
-            typed=len(self.text) if len(text) > len(self.text) else None, extents=extents,
+            cell=self.cell, run=self.run, execution=self.execution, source=self.source,
+            sources=tuple(each.said for each in attached), settings=settings,
+            typed=len(self.text) if len(text) > len(self.text) else None,
+            extents=tuple((len(each.text), len(each.files)) for each in attached),
         )  # fmt: skip
         return TurnAdded(Turn(checked(text), attachments=files, record=asked), self.append, self.new)
 

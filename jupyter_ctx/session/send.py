@@ -113,6 +113,7 @@ def _recorded(
 ) -> Completion:
     """Complete the planned request, and record the turn: whole, or with a flag what came of it. Raises a ChatError."""
     turn_id, record, came = new_id(), prompt.record, Completion(planned)
+    kept = "kept" if record else "not kept"
     try:
         with uninterrupted():
             came = complete(
@@ -126,15 +127,14 @@ def _recorded(
                 _record(session, said, came, came.reply, turn_id)
         reply = came.whole()
     except InvalidAnswerError as error:
-        error.args = (f"{error} The answer is {'kept' if record else 'not kept'}.",)
+        error.args = (f"{error} The answer is {kept}.",)
         raise
     except KeyboardInterrupt:
-        kept = f"the text so far is {'kept' if record else 'shown, not kept'}."
-        raise ChatInterrupted(kept if coming.pieces or came.replies else STOPPED_EARLY) from None
+        has_begun = bool(coming.pieces or came.replies)
+        raise ChatInterrupted(f"the text so far is {kept}." if has_begun else STOPPED_EARLY) from None
     if reply.stop_reason == "cut":
-        is_kept = reply.text or reply.rounds
-        left = "What came is kept, marked as cut." if is_kept else "No text had come; nothing was recorded."
-        raise ProviderError(f"{broke_off(reply)} {left}")
+        has_begun = bool(reply.text or reply.rounds)
+        raise ProviderError(f"{broke_off(reply)} {f'What came is {kept}.' if has_begun else 'No text had come.'}")
     return came
 
 

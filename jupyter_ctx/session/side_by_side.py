@@ -111,21 +111,17 @@ class _SideBySide:
         return self._handed(), None
 
     def _is_same(self, offered: Alternatives, past: Conversation) -> bool:
-        """Return whether stored answers were not broken off, and are to just these requests, as they were then."""
-        is_whole = offered.turns and all(turn.stop_reason not in INCOMPLETE for turn in offered.turns)
-        if len(offered.answers) != len(self._candidates) or not is_whole:
-            return False
+        """Return whether stored answers are whole, and to just these requests, as they were then."""
         prompts = [replace(self._prompt, options=candidate.options) for candidate in self._candidates]
-        pairs = zip(offered.answers, prompts, strict=True)
+        pairs = zip(offered.answers, prompts, strict=False)
         came = [(offered.turn(answer), prompt) for answer, prompt in pairs if not answer.error]
-        try:
-            return all(
-                stored_reply(turn, prompt.schema) is not None
-                and answers_as_then(self._session, past, turn, self._said, prompt)
-                for turn, prompt in came
-            )
-        except ChatError:  # a model is not there: its column will say so
-            return False
+        is_same_count = len(offered.answers) == len(prompts) and bool(came)
+        return is_same_count and all(
+            turn.stop_reason not in INCOMPLETE
+            and stored_reply(turn, prompt.schema) is not None
+            and answers_as_then(self._session, past, turn, self._said, prompt)
+            for turn, prompt in came
+        )
 
     def _handed(self) -> Alternatives | None:
         """Return the answers that were handed out, of each model in their order; ``None``: there are fewer."""
@@ -222,10 +218,11 @@ class _SideBySide:
 
     def _ended(self, column: int, came: Completion) -> None:
         """Keep what came of a column, count what it cost, and show how it ended."""
-        answer, error = came.reply if came.replies else None, came.error
+        answer, error = came.reply, came.error
         if answer is not None and answer.stop_reason == "cut":
             error = error or ProviderError(broke_off(answer))
             answer = replace(answer, stop_reason="interrupted") if self._is_stopped else answer
+        answer = answer if came.replies else None
         error = KeyboardInterrupt() if self._is_stopped and error is not None else error
         problem = _problem(answer, error)
         with uninterrupted():

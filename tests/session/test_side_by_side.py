@@ -118,8 +118,8 @@ def test_a_cell_that_runs_again_has_its_new_answers_in_the_same_place(chat: Chat
     chat.pick(3)
     assert replies(chat) == ["At 2.0: Hi?", "At None: Later"]
     assert len(versions_of(chat.session, 1)) == 6
-    assert not chat.pick(1, 3).changed, "its cell and the turn count alike"
-    assert chat.pick(1, 4).changed
+    assert not chat.pick(1, 6).changed
+    assert chat.pick(1, 1).changed
     assert replies(chat)[0] == "At 0.0: Hello?"
     chat.undo()
     assert chat.history()[1].states[-1] == "stale"
@@ -145,9 +145,10 @@ def test_one_that_fails_says_so_and_harms_no_other() -> None:
     assert replies(chat) == ["Half"]
 
 
-def test_where_all_fail_the_error_is_raised_and_nothing_is_kept() -> None:
-    chat = Chat(provider=ScriptedProvider(Answer((), error=ProviderError("Down."))))
-    with pytest.raises(ProviderError, match=r"Down\."):
+@pytest.mark.parametrize("answer", [Answer((), error=ProviderError("Down.")), Answer((), stop_reason="cut")])
+def test_where_all_fail_the_error_is_raised_and_nothing_is_kept(answer: Answer) -> None:
+    chat = Chat(provider=ScriptedProvider(answer))
+    with pytest.raises(ProviderError, match=r"Down\.|broke off"):
         asked(chat)
     assert not chat.conversation.offers
     assert not chat.conversation.events
@@ -162,48 +163,33 @@ def test_after_a_clear_no_answer_can_be_taken_until_the_clear_is_undone(chat: Ch
     assert chat.pick(2).changed
 
 
-def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, provider: ScriptedProvider) -> None:
-    def opened() -> Chat:
-        return Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one")
-
-    def cell(chat: Chat, run: str, page: Page | None = None) -> Alternatives:
-        return asked(chat, page=page, cell="a", run=run, stored="cell")
-
-    chat = opened()
-    chat.send("Before", cell="0", run="0")
-    first = cell(chat, "1")
-    chat.pick(2)
-    chat.close()
-    chat, sent, page = opened(), len(provider.requests), Page()
-    assert replies(chat)[1] == "At 1.0: Hello?"
-    assert chosen_answer(chat.session, first.id) == 2
-    again = cell(chat, "2", page)
-    assert len(provider.requests) == sent
-    assert again.id == first.id
-    assert chosen_answer(chat.session, again.id) == 2
-    assert all(page.replies[i].stored for i in range(3))
-    cell(chat, "3")
-    assert len(provider.requests) == sent + 3
-    chat.close()
-
-
-def test_answers_are_found_where_they_were_asked_and_one_that_failed_says_so_again(tmp_path: Path) -> None:
+def test_answers_are_shown_again_after_a_restart_with_the_choice_and_one_that_failed_says_so_again(
+    tmp_path: Path,
+) -> None:
     def answer(request: Request) -> str | Answer:
-        return Answer((), error=ProviderError("Down.")) if request.temperature == 1.0 else "Yes."
+        return Answer((), error=ProviderError("Down.")) if request.temperature == 1.0 else by_temperature(request)
 
-    provider = ScriptedProvider(answer)
-    sent = []
+    provider, sent, found = ScriptedProvider(answer), list[int](), list[Alternatives]()
     for run in "1234":
         chat = Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one")
         before = len(provider.requests)
         chat.send("Before", cell="0", run=run, stored="cell")
         for cell, among in (("a", candidates(0.0, 2.0)), ("b", candidates(0.0, 1.0, 2.0))):
             page = Page()
-            asked(chat, page=page, among=among, cell=cell, run=run, stored="cell")
+            found.append(asked(chat, page=page, among=among, cell=cell, run=run, stored="cell"))
+        if run == "1":
+            chat.pick(3)
+        assert replies(chat)[2] == "At 2.0: Hello?"
         chat.send("After", cell="c", run=run, stored="cell")
         sent.append(len(provider.requests) - before)
+        assert [reply.stored for reply in page.replies.values()] == [run > "1"] * 2
+        assert chosen_answer(chat.session, found[1].id) == 3
+        if run == "4":
+            asked(chat, cell="a", run="5", stored="cell")
+            assert len(provider.requests) == before + 3, "what runs twice in a kernel is asked anew"
         chat.close()
     assert sent == [7, 0, 0, 0]
+    assert len({each.id for each in found}) == 2
     assert page.errors.keys() == {1}
     assert page.replies.keys() == {0, 2}
 

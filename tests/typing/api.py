@@ -6,6 +6,8 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import assert_type
 
+from jupyter_ctx.session.tables import View
+
 from jupyter_ctx import (
     Chat,
     ChatError,
@@ -32,7 +34,6 @@ from jupyter_ctx import (
 from jupyter_ctx.experiments.table.results import Result
 from jupyter_ctx.providers.base import Request, SupportsStream, Thought
 from jupyter_ctx.session.actions import Change
-from jupyter_ctx.session.preview import View
 from jupyter_ctx.testing import Answer, ScriptedProvider, check_provider
 
 chat = Chat("local/smollm2", window=2_048, store=Path("talk.sqlite"), name="notes")
