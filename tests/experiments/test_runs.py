@@ -15,6 +15,7 @@ import pytest
 from answering_rows import Refusal, answering_rows, shout
 
 from jupyter_ctx import BudgetExceededError, ChatError, InvalidRequestError, Reply, compare, sweep
+from jupyter_ctx.conversation.messages import ToolCall
 from jupyter_ctx.experiments.asking import rate_limiter
 from jupyter_ctx.experiments.judges import judge
 from jupyter_ctx.experiments.run import Run
@@ -339,3 +340,52 @@ def test_the_address_in_the_environment_belongs_to_what_was_asked(monkeypatch: p
     elsewhere = sweep("{{ text }}", WORDS[:2], **given)
     assert elsewhere.plan.ask(0, 0).digest != digest
     assert "the price of openai/gpt-5.2 is unknown" in str(elsewhere.estimate)
+
+
+# a run whose model may call functions
+
+COUNTRIES = [{"country": "NO"}, {"country": "SE"}]
+SIZES = {"NO": 12, "SE": 30}
+
+
+def size(country: str) -> int:
+    """Return how many rows a country has."""
+    return SIZES[country]
+
+
+def asks_first(request: Request) -> Answer:
+    """Call the function for the country that the prompt names, then answer with what it returned."""
+    last = request.messages[-1]
+    if last.round is None:
+        return Answer(calls=[ToolCall("c1", "size", f'{{"country": "{last.content[-2:]}"}}')])
+    return Answer(f"It has {last.round.results[0].text} rows.")
+
+
+def test_each_row_has_its_calls_in_a_column_and_is_asked_once(tmp_path: Path) -> None:
+    provider = ScriptedProvider(asks_first)
+    for _ in range(2):
+        run = sweep(
+            "How many rows has {{ country }}", COUNTRIES, provider=provider, tools=[size], store=tmp_path / "a.db"
+        )
+        frame = run.result()
+        assert list(frame.reply) == ["It has 12 rows.", "It has 30 rows."]
+        assert list(frame.calls) == ["size(country='NO') → 12", "size(country='SE') → 30"]
+    assert len(provider.requests) == 4
+
+
+def test_a_cap_holds_over_all_rounds() -> None:
+    def calls_again(request: Request) -> Answer:
+        rounds = sum(message.round is not None for message in request.messages)
+        return Answer("x " * 50, calls=[ToolCall(f"c{rounds}", "size", '{"country": "NO"}')])
+
+    provider = ScriptedProvider(calls_again)
+    run = sweep(
+        "How many rows has {{ country }}", COUNTRIES * 10, provider=provider, store=None, tools=[size], yes=True,
+        prices=(100, 100), max_tokens=100, max_cost=0.5,
+    )  # fmt: skip
+    with pytest.raises(ChatError, match="max_cost"):
+        run.result()
+    sent = sum(map(provider.size, provider.requests))
+    assert run.cost is not None
+    assert sent / 1e4 < run.cost <= 0.5
+    assert len(provider.requests) < 40
