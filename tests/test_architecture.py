@@ -14,6 +14,9 @@ from importlib.metadata import packages_distributions
 from importlib.util import resolve_name
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 import jupyter_ctx
 
 PACKAGE = Path(jupyter_ctx.__file__).parent
@@ -136,11 +139,7 @@ def declared_dependencies() -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = (lines for name, lines in project["optional-dependencies"].items() if name not in FOR_DEVELOPERS)
     requirements = [*project["dependencies"], *(line for lines in extras for line in lines)]
-    return {normal_name(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
-
-
-def normal_name(distribution: str) -> str:
-    return re.sub(r"[-_.]+", "-", distribution).lower()
+    return {canonicalize_name(Requirement(requirement).name) for requirement in requirements}
 
 
 def imported_packages() -> set[str]:
@@ -153,7 +152,7 @@ def imported_packages() -> set[str]:
 
 def test_every_import_is_declared_and_every_declared_dependency_is_imported() -> None:
     installed, declared = packages_distributions(), declared_dependencies()
-    owners = {name: set(map(normal_name, installed.get(name, [name]))) for name in imported_packages()}
+    owners = {name: set(map(canonicalize_name, installed.get(name, [name]))) for name in imported_packages()}
     assert {name for name, distributions in owners.items() if not distributions & declared} == set()
     assert declared - set().union(*owners.values()) == STARTED
 

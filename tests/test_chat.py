@@ -55,14 +55,8 @@ def test_a_provider_that_is_asked_counts_exactly_what_it_then_reports(local_mode
 def test_what_changes_nothing_writes_no_event_and_says_so(chat: Chat) -> None:
     chat.send("One.")
     events = chat.conversation.events
-    for change in (
-        chat.trim(),
-        chat.redo(),
-        chat.unpin(1),
-        chat.include(),
-        chat.summarize(),
-        chat.session.act(actions.set_system, ""),
-    ):
+    changes = chat.trim(), chat.redo(), chat.unpin(1), chat.include(), chat.summarize()
+    for change in (*changes, chat.session.act(actions.set_system, "")):
         assert not change.changed
         assert str(change).startswith(("Nothing", "The system prompt is"))
     assert chat.conversation.events == events

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pandas
 import pytest
 from cells import Cells
@@ -22,9 +23,12 @@ EXERCISE = re.compile(r"check\(\\\"(\d\.\d)\\\"")
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_lesson_has_three_exercises_and_each_has_a_check(path: Path) -> None:
-    lesson = path.name[1]
+def test_a_lesson_is_clean_loads_the_extension_and_has_three_exercises_with_checks(path: Path) -> None:
+    lesson, cells = path.name[1], nbformat.read(path, 4).cells
     assert EXERCISE.findall(path.read_text("utf-8")) == [f"{lesson}.{number}" for number in (1, 2, 3)]
+    assert all(not cell.get("outputs") and not cell.get("execution_count") for cell in cells)
+    sources = [cell.source for cell in cells if cell.cell_type == "code"]
+    assert "%load_ext jupyter_ctx" in sources or not any("%chat" in source for source in sources)
 
 
 def said(capsys: pytest.CaptureFixture[str], exercise: str, *answer: Any) -> str:

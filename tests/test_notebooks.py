@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import nbformat
 import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
 LONG = "The ship sailed on through the night and nobody could sleep for the noise of the wind. " * 4
 
 
@@ -31,12 +27,3 @@ def test_a_headless_run_has_final_outputs_alone_and_stops_at_an_error(local_mode
     assert never == []
     assert "widgets" not in made.metadata
     assert "jupyter_ctx.chip" not in nbformat.writes(made)
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_clean_and_its_prompts_are_short(path: Path) -> None:
-    cells = nbformat.read(path, 4).cells
-    assert all(not cell.get("outputs") and not cell.get("execution_count") for cell in cells)
-    sources = [cell.source for cell in cells if cell.cell_type == "code"]
-    if any(re.search(r"^%%?chat", source, re.MULTILINE) for source in sources):
-        assert "%load_ext jupyter_ctx" in sources

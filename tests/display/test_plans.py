@@ -68,12 +68,6 @@ def test_a_summary_takes_no_more_than_its_plan_says(sizes: list[tuple[int, int]]
         assert chat.info().used < plan.before, "all turns were in view"
 
 
-def test_undo_names_what_it_takes_back(chat: Chat) -> None:
-    assert not actions.plans(chat.session)["undo"].possible
-    chat.session.act(actions.set_system, "Be brief.")
-    assert actions.plans(chat.session)["undo"].text == "take back the system prompt"
-
-
 def crowded(url: str) -> Chat:
     chat = DIALECTS["completions"].chat(url, window=2_000)
     for n in range(6):

@@ -1,4 +1,4 @@
-"""How a run ends with its process, also where that is killed, and what runs of several processes do to one store."""
+"""How a run ends with its process, also where that is killed, and what becomes of its store meanwhile."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ import pytest
 from answering_rows import Asked, answering_rows, shout
 from server import KEY
 
-from jupyter_ctx import sweep
+from jupyter_ctx import AuthenticationError, StoreError, sweep
 from jupyter_ctx.experiments.run import Run
+from jupyter_ctx.storage.stored_answers import Answers
+from jupyter_ctx.testing import ScriptedProvider
 
 AT_ONCE = 20
+WORDS = [f"word {number}" for number in range(30)]
 SCRIPT = f"""
 import sys, time
 from jupyter_ctx import sweep
@@ -84,4 +87,36 @@ def test_runs_of_the_same_rows_at_once_all_have_their_answers(tmp_path: Path) ->
         assert (other.communicate(timeout=60)[1], other.returncode) == ("", 0)
         asked.prompts.clear()
         assert go_on(asked, store, 30).progress.cached == 30
+    assert asked.prompts == []
+
+
+def test_a_run_whose_answers_are_all_there_needs_no_key(tmp_path: Path) -> None:
+    store, provider = tmp_path / "store.sqlite", ScriptedProvider("So.", model="openai/gpt-5.2")
+    sweep("{{ text }}", WORDS, store=store, provider=provider, api_key="a key", yes=True).result(60)
+    run = sweep("{{ text }}", WORDS, store=store, model="openai/gpt-5.2")
+    assert list(run.result(60)["reply"]) == ["So."] * 30
+    with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
+        sweep("{{ text }}", [*WORDS, "one more"], store=store, model="openai/gpt-5.2")
+
+
+def test_a_disk_that_is_full_costs_no_answer_and_is_said(tmp_path: Path) -> None:
+    store = tmp_path / "store.sqlite"
+
+    def fail(self: Answers, rows: object) -> None:
+        raise StoreError(f"{store} could not be written: the disk is full.")
+
+    with answering_rows(seconds=0.02) as asked, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Answers, "write", fail)
+        run = sweep("{{ text }}", WORDS, store=store, concurrency=3, **asked.model)
+        frame = run.result(60)
+    assert list(frame["reply"]) == [word.upper() for word in WORDS]
+    assert (frame["error"] == "").all()
+    assert any("disk is full" in notice for notice in run.notices)
+
+
+def test_a_store_that_cannot_be_read_is_told_before_anything_is_sent(tmp_path: Path) -> None:
+    store = tmp_path / "missing" / "store.sqlite"
+    (tmp_path / "missing").write_text("a file")
+    with answering_rows() as asked, pytest.raises(StoreError):
+        sweep("{{ text }}", WORDS, store=store, **asked.model).result(60)
     assert asked.prompts == []

@@ -12,9 +12,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from answering_rows import Refusal, answering_rows, shout
+from answering_rows import Asked, Refusal, answering_rows, shout
 
-from jupyter_ctx import BudgetExceededError, ChatError, InvalidRequestError, Reply, compare, sweep
+from jupyter_ctx import BudgetExceededError, ChatError, InvalidRequestError, Reply, compare, exact, sweep
+from jupyter_ctx.conversation.messages import ToolCall
 from jupyter_ctx.experiments.asking import rate_limiter
 from jupyter_ctx.experiments.judges import judge
 from jupyter_ctx.experiments.run import Run
@@ -339,3 +340,101 @@ def test_the_address_in_the_environment_belongs_to_what_was_asked(monkeypatch: p
     elsewhere = sweep("{{ text }}", WORDS[:2], **given)
     assert elsewhere.plan.ask(0, 0).digest != digest
     assert "the price of openai/gpt-5.2 is unknown" in str(elsewhere.estimate)
+
+
+# a run whose model may call functions
+
+COUNTRIES = [{"country": "NO"}, {"country": "SE"}]
+SIZES = {"NO": 12, "SE": 30}
+
+
+def size(country: str) -> int:
+    """Return how many rows a country has."""
+    return SIZES[country]
+
+
+def asks_first(request: Request) -> Answer:
+    """Call the function for the country that the prompt names, then answer with what it returned."""
+    last = request.messages[-1]
+    if last.round is None:
+        return Answer(calls=[ToolCall("c1", "size", f'{{"country": "{last.content[-2:]}"}}')])
+    return Answer(f"It has {last.round.results[0].text} rows.")
+
+
+def test_each_row_has_its_calls_in_a_column_and_is_asked_once(tmp_path: Path) -> None:
+    provider = ScriptedProvider(asks_first)
+    for _ in range(2):
+        run = sweep(
+            "How many rows has {{ country }}", COUNTRIES, provider=provider, tools=[size], store=tmp_path / "a.db"
+        )
+        frame = run.result()
+        assert list(frame.reply) == ["It has 12 rows.", "It has 30 rows."]
+        assert list(frame.calls) == ["size(country='NO') → 12", "size(country='SE') → 30"]
+    assert len(provider.requests) == 4
+
+
+def test_a_cap_holds_over_all_rounds() -> None:
+    def calls_again(request: Request) -> Answer:
+        rounds = sum(message.round is not None for message in request.messages)
+        return Answer("x " * 50, calls=[ToolCall(f"c{rounds}", "size", '{"country": "NO"}')])
+
+    provider = ScriptedProvider(calls_again)
+    run = sweep(
+        "How many rows has {{ country }}", COUNTRIES * 10, provider=provider, store=None, tools=[size], yes=True,
+        prices=(100, 100), max_tokens=100, max_cost=0.5,
+    )  # fmt: skip
+    with pytest.raises(ChatError, match="max_cost"):
+        run.result()
+    sent = sum(map(provider.size, provider.requests))
+    assert run.cost is not None
+    assert sent / 1e4 < run.cost <= 0.5
+    assert len(provider.requests) < 40
+
+
+# the same asked of another model
+
+ROWS = [{"text": f"word {i}", "label": f"WORD {i}, PLEASE" if i % 2 else "other"} for i in range(6)]
+TEMPLATE, GRID = "{{ text }}{{ tone }}", {"tone": [", please", "!"]}
+
+
+def first(asked: Asked, **options: Any) -> Run:
+    given = {"scorers": {"right": exact("label")}, "repeat": 2, "progress": False, **asked.model, **options}
+    return ended(sweep(TEMPLATE, ROWS, {name: iter(values) for name, values in GRID.items()}, **given))
+
+
+def test_the_same_is_asked_of_another_model_and_compared_by_the_models_names() -> None:
+    with answering_rows() as asked:
+        run = first(asked)
+        once = [(request["model"], request["messages"]) for request in asked.requests]
+        asked.requests.clear()
+        again = ended(run.repeat(model="other"))
+        twice = [(request["model"], request["messages"]) for request in asked.requests]
+    assert sorted(map(str, twice)) == sorted(str(("other", messages)) for _, messages in once)
+    assert [result.scores for result in again.results] == [result.scores for result in run.results]
+    table = compare(run, again)
+    assert [(row.first, row.second, row.scorer, row.n, row.difference) for row in table] == [
+        (f"m ({arm})", f"other ({arm})", "right", 6, 0.0) for arm in ("tone=, please", "tone=!")
+    ]
+
+
+def test_settings_and_options_can_be_given_and_names_come_first() -> None:
+    with answering_rows() as asked:
+        run = first(asked, name="old")
+        again = ended(run.repeat(temperature=0.5, name="new", repeat=1))
+        same = ended(run.repeat())
+        other = run.repeat(model="openai/gpt-6-luna", dry_run=True)
+    assert (len(again.results), again.settings["temperature"]) == (12, 0.5)
+    assert compare(run, again)[0][:2] == ("old (tone=, please)", "new (tone=, please)")
+    assert same.progress.cached == len(same.results), "answers that are stored are not asked for again"
+    assert other.settings.get("base_url") is None, "a model with a provider of its own is asked there"
+
+
+def test_a_yes_to_one_price_is_none_to_the_next_and_a_dry_run_s_repeat_begins() -> None:
+    with answering_rows() as asked:
+        told: list[Run] = []
+        large = first(asked, yes=True, confirm_cost=0, prices=(3, 15), tell=told.append)
+        with pytest.raises(InvalidRequestError, match="nobody can be asked"):
+            large.repeat(model="other", prices=(3, 15))
+        assert ended(large.repeat(model="other", prices=(3, 15), yes=True)) is told[-1]
+        looked = sweep(TEMPLATE, ROWS, GRID, dry_run=True, progress=False, **asked.model)
+        assert len(ended(looked.repeat()).results) == 12

@@ -187,10 +187,12 @@ def test_files_of_other_tools_are_taken_with_the_size_of_the_largest() -> None:
     )
 
 
-def test_an_assistants_greeting_is_a_turn_without_a_prompt() -> None:
-    hello = {"role": "assistant", "content": "Hello! What is it?"}
-    got = from_messages([{"role": "system", "content": "s"}, hello, {"role": "user", "content": "Why?"}])
-    assert (got.system, said(got)) == ("s", [("", "Hello! What is it?"), ("Why?", "")])
+def test_a_greeting_is_a_turn_without_a_prompt_and_an_image_at_an_address_is_named_in_the_text() -> None:
+    look = ["Look:", {"type": "image_url", "image_url": {"url": "https://e.x/a.png"}}]
+    messages = [("system", "s"), ("assistant", "Hello! What is it?"), ("user", look)]
+    got = from_messages([{"role": role, "content": content} for role, content in messages])
+    assert got.system == "s"
+    assert said(got) == [("", "Hello! What is it?"), ("Look:\n\n[image at https://e.x/a.png]", "")]
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -324,12 +326,6 @@ MESSAGES = "[{}]".format
 def test_what_cannot_be_read_says_why(text: str, suffix: str, match: str) -> None:
     with pytest.raises(InvalidRequestError, match=match):
         read(text, suffix)
-
-
-def test_an_image_at_an_address_is_named_in_the_text() -> None:
-    url = {"type": "image_url", "image_url": {"url": "https://e.x/a.png"}}
-    got = from_messages([{"role": "user", "content": ["Look:", url]}, {"role": "assistant", "content": "A cat."}])
-    assert said(got) == [("Look:\n\n[image at https://e.x/a.png]", "A cat.")]
 
 
 KEYS = st.sampled_from(

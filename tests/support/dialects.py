@@ -61,10 +61,6 @@ def _completions_end(
     return events(piece("", finish), report)
 
 
-def _completions_chat(url: str, **more: Any) -> Chat:
-    return Chat("m", base_url=f"{url}/v1", api_key=KEY, **more)
-
-
 def _responses_pieces(texts: Sequence[str], thoughts: Sequence[str] = ()) -> str:
     place = {"item_id": "1", "output_index": 0, "content_index": 0, "sequence_number": 1}
     thought = {"type": "response.reasoning_summary_text.delta", **place, "summary_index": 0}
@@ -132,10 +128,6 @@ def _anthropic_end(
     return _named({"type": "message_delta", "delta": delta, "usage": report}, {"type": "message_stop"})
 
 
-def _anthropic_chat(url: str, **more: Any) -> Chat:
-    return Chat("anthropic/m", base_url=url, api_key=KEY, **more)
-
-
 def _google_pieces(texts: Sequence[str], thoughts: Sequence[str] = ()) -> str:
     def chunk(**part: Any) -> dict[str, Any]:
         return {"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]}
@@ -154,10 +146,6 @@ def _google_end(
     reason = {"max_tokens": "MAX_TOKENS", "refusal": "SAFETY"}.get(why, "STOP")
     last = {"candidates": [{"finishReason": reason, "index": 0}], "usageMetadata": report, "modelVersion": "m"}
     return events(last, end="")
-
-
-def _google_chat(url: str, **more: Any) -> Chat:
-    return Chat("google/m", base_url=url, api_key=KEY, **more)
 
 
 def completions_whole(text: str) -> dict[str, Any]:
@@ -181,7 +169,8 @@ DIALECTS = {
     dialect.name: dialect
     for dialect in (
         Dialect(
-            "completions", _completions_chat, _completions_pieces, _completions_end,
+            "completions", lambda url, **more: Chat("m", base_url=f"{url}/v1", api_key=KEY, **more),
+            _completions_pieces, _completions_end,
             lambda said: events({"error": {"message": said}}, end=""),
             _at("response_format", "json_schema", "schema"),
         ),
@@ -191,12 +180,14 @@ DIALECTS = {
             _at("text", "format", "schema"),
         ),
         Dialect(
-            "anthropic", _anthropic_chat, _anthropic_pieces, _anthropic_end,
+            "anthropic", lambda url, **more: Chat("anthropic/m", base_url=url, api_key=KEY, **more),
+            _anthropic_pieces, _anthropic_end,
             lambda said: _named({"type": "error", "error": {"type": "api_error", "message": said}}),
             _at("output_config", "format", "schema"),
         ),
         Dialect(
-            "google", _google_chat, _google_pieces, _google_end,
+            "google", lambda url, **more: Chat("google/m", base_url=url, api_key=KEY, **more),
+            _google_pieces, _google_end,
             lambda said: events({"error": {"code": 500, "message": said, "status": "INTERNAL"}}, end=""),
             _at("generationConfig", "responseJsonSchema"),
         ),

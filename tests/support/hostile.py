@@ -98,7 +98,7 @@ ANSWERS: dict[str, str] = {
     "deep lists": "".join("  " * n + "- a\n" for n in range(400)),
     "deep braces": "$" + "{" * 1_500 + "x" + "}" * 1_500 + "$",
     "wide table": "|" + "a|" * 1_000 + "\n|" + "-|" * 1_000 + "\n" + ("|a" * 1_000 + "\n") * 5,
-    "table that fills itself": "|" + "a|" * 200 + "\n|" + "-|" * 200 + "\n" + "|a\n" * 200,
+    "table that fills itself": "|" + "a|" * 80 + "\n|" + "-|" * 80 + "\n" + "|a\n" * 80,
     "many fences": "```\n" * 10_000,
     "many references": "[a]: http://example.invalid\n" * 2_000 + "[a] " * 2_000,
     "one long line": "x" * 200_000,

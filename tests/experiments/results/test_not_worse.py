@@ -45,16 +45,13 @@ def test_what_chance_or_the_margin_explains_passes(hits: int, rows: int, margin:
     assert len(table) == 1
 
 
-def test_a_small_table_passes_and_says_what_it_would_take_and_strictly_it_fails() -> None:
+def test_strictly_a_table_that_is_too_small_to_exclude_a_loss_fails_and_says_what_it_would_take() -> None:
     old, new = passing(18, 20), passing(17, 20)
     (sentence,) = assert_not_worse(old, new, 0.1).sentences
     assert "A loss of 0.1 is not excluded; about " in sentence
     text = fails(old, new, 0.1, strict=True)
     assert text.startswith("A loss of 0.1 is not excluded; about ")
     assert "No difference shown: with B, 17 of 20 rows pass" in text
-
-
-def test_a_loss_that_is_excluded_passes_strictly() -> None:
     (sentence,) = assert_not_worse(passing(900, 1_000), passing(899, 1_000), strict=True).sentences
     assert sentence.endswith("A loss of 0.02 is excluded.")
 
