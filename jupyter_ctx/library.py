@@ -26,9 +26,10 @@ from .session import actions
 from .session.actions import Change
 from .session.course import COURSE_FILE, course_in
 from .session.session import NotebookState, Session
-from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
+from .storage.conversation_writer import ConversationWriter, forget
 from .storage.database import TakenError
 from .storage.ownership import MAIN, free_name, is_held_elsewhere
+from .storage.serialization import OpenedConversation
 from .storage.spending import Sum
 from .storage.store import ConversationRow, store_address
 from .storage.stored_answers import Answers

@@ -25,8 +25,8 @@ from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
 from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
-from ..storage.conversation_writer import ConversationWriter, OpenedConversation
-from ..storage.serialization import StoredState
+from ..storage.conversation_writer import ConversationWriter
+from ..storage.serialization import OpenedConversation, StoredState
 from ..storage.spending import Sum
 from .complete import as_answer
 from .course import Course
