@@ -13,7 +13,7 @@ from ..config.aliases import load_aliases, model_of, set_alias
 from ..config.settings import DEFAULT, DEFAULT_MODEL, KEYWORDS, SETTING_NAMES, check_kept
 from ..display.tables import first_words, table_text
 from ..display.widgets.gauge import gauge_line, status_bundle
-from ..errors import ChatError, InvalidRequestError, ProviderConnectionError, StoreError
+from ..errors import ChatError, InvalidRequestError, ProviderConnectionError
 from ..export.conversation_files import export
 from ..library import Library
 from ..models.pricing import price_of
@@ -214,11 +214,7 @@ command_of(Library.fork, ABOUT_CONVERSATIONS, "%chat fork variant")
 def _list(call: Call, scope: str = "") -> object:
     """List the conversations of this notebook, or of all notebooks."""
     library, _ = call.host.library, call.host.library.current
-    try:
-        return library.rows(everywhere=bool(scope))
-    except StoreError as error:
-        say(f"{error} These are the conversations in memory:")
-        return library.in_memory
+    return library.rows(everywhere=bool(scope))
 
 
 command_of(Library.rename, ABOUT_CONVERSATIONS, "%chat rename plans")
@@ -235,7 +231,7 @@ def _delete(call: Call, conversation: str = "") -> object:
         return f"Deleted {words_of.counted(library.delete_answers(), 'answer')} of maps. That cannot be undone."
     row, before = library.find(conversation), library.current
     _confirm(conversation, f"This deletes {conversation!r} with all its turns for good.")
-    library.delete(conversation, confirm=conversation)
+    library.delete(row)
     say(f"Deleted {conversation!r} with {words_of.turns(row.turns)}. That cannot be undone.")
     return None if library.current is before else call.host.now_in(library.current)
 
