@@ -83,8 +83,6 @@ class ConversationWriter:
         """Take hold of a conversation and read it; begin one in memory where the store fails."""
         try:
             opened = self._take(partial(ownership.choose, is_held=_is_held), name, afresh=afresh)
-            is_new = name is None and not afresh and not opened.note
-            return opened._replace(note=self._offer()) if is_new else opened
         except StoreError as error:
             if self._strict and isinstance(error, AddressError):
                 raise
@@ -95,6 +93,10 @@ class ConversationWriter:
         except BaseException:  # nobody will talk in it
             _open_writers.discard(self)
             raise
+        if name is None and not afresh and not opened.note:
+            with suppress(StoreError):
+                return opened._replace(note=self._offer())
+        return opened
 
     def fork(self, row: ConversationRow, name: str | None = None) -> OpenedConversation:
         """Take hold of a new conversation that begins with everything in another one. Raises StoreError."""
