@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,9 @@ from .session import actions
 from .session.actions import Change
 from .session.course import COURSE_FILE, course_in
 from .session.session import NotebookState, Session
-from .storage.conversation_writer import ConversationWriter, OpenedConversation, forget
-from .storage.database import TakenError
+from .storage.conversation_writer import ConversationWriter, forget
 from .storage.ownership import MAIN, free_name, is_held_elsewhere
+from .storage.serialization import OpenedConversation
 from .storage.spending import Sum
 from .storage.store import ConversationRow, store_address
 from .storage.stored_answers import Answers
@@ -43,19 +43,14 @@ class Conversations(Table[ConversationRow]):
 
     def _cells(self) -> list[list[str]]:
         head = ["conversation", "turns", "last used", "state", "notebook"]
-        several, now = any(row.notebook != self.here for row in self), time.time()
-        cells = [head] + [
-            [row.name, words.turns(row.turns), words.ago(now - row.updated), self._state(row), self._notebook(row)]
-            for row in self
-        ]
-        return cells if several else [line[:-1] for line in cells]
-
-    def _notebook(self, row: ConversationRow) -> str:
-        return "this one" if row.notebook == self.here else row.notebook or "scripts"
-
-    def _state(self, row: ConversationRow) -> str:
-        is_current = row.notebook == self.here and row.name == self.current
-        return "current" if is_current else "in another kernel" if is_held_elsewhere(row) else ""
+        cells, now = [head], time.time()
+        for row in self:
+            is_here = row.notebook == self.here
+            elsewhere = "in another kernel" if is_held_elsewhere(row) else ""
+            state = "current" if is_here and row.name == self.current else elsewhere
+            where = "this one" if is_here else row.notebook or "scripts"
+            cells.append([row.name, words.turns(row.turns), words.ago(now - row.updated), state, where])
+        return cells if any(row.notebook != self.here for row in self) else [line[:-1] for line in cells]
 
     def _below(self) -> str:
         return "%chat switch NAME talks in another one"
@@ -70,14 +65,9 @@ class Library:
     """
 
     def __init__(
-        self,
-        origin: Origin | None = None,
-        config: Mapping[str, Any] | None = None,
-        *,
-        store: str | Path = "default",
-        notebook: NotebookState | None = None,
-        confirm: Callable[[str], bool | None] | None = None,
-    ) -> None:
+        self, origin: Origin | None = None, config: Mapping[str, Any] | None = None, *, store: str | Path = "default",
+        notebook: NotebookState | None = None, confirm: Callable[[str], bool | None] | None = None,
+    ) -> None:  # fmt: skip
         self.origin, self.notes = origin or Origin(), list[str]()
         self._notebook = notebook or NotebookState()
         self._address, self._is_named = store_address(store), store != "default"
@@ -96,13 +86,8 @@ class Library:
     def current(self) -> Chat:
         """The current conversation; at first the one that the notebook used last."""
         if self._current is None:
-            self._current = self._first()
+            self._current = self._open()
         return self._current
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is a current conversation without opening one."""
-        return self._current is not None
 
     def cost_budget(self) -> CostBudget | None:
         """Return what pays for requests apart from conversations; ``None``: nothing was spent yet, without a cap."""
@@ -111,32 +96,25 @@ class Library:
         return self.current.session.cost_budget_for(self.current.config)
 
     def rows(self, *, everywhere: bool = False) -> Conversations:
-        """Return the rows of this notebook's conversations, or of all; last opened first. Raises StoreError."""
-        rows = self._journal().store.rows()
-        return self._listed(row for row in rows if everywhere or row.notebook == self.origin.scope)
-
-    def _listed(self, rows: Iterable[ConversationRow]) -> Conversations:
-        listed = Conversations(rows)
+        """Return this notebook's conversations, or all, last opened first; where the store fails, the open ones."""
+        try:
+            rows = self._journal().store.rows()
+        except StoreError:
+            rows = [journal_of(chat).row for chat in self._chats.values()]
+        listed = Conversations(row for row in rows if everywhere or row.notebook == self.origin.scope)
         listed.here, listed.current = self.origin.scope, self._current.name if self._current is not None else ""
         return listed
 
     @property
+    def names(self) -> list[str]:
+        """The names of this notebook's conversations."""
+        return [row.name for row in self.rows()]
+
+    @property
     def chats(self) -> list[Chat]:
         """The conversations that are open in this kernel, the current one first."""
-        return list(dict.fromkeys((self.current, *self._chats.values())))
-
-    @property
-    def in_memory(self) -> Conversations:
-        """The rows of the conversations that are open in this kernel."""
-        return self._listed(journal_of(chat).row for chat in self._chats.values())
-
-    @property
-    def names(self) -> list[str]:
-        """The names of this notebook's conversations; of the open ones where the store cannot be read."""
-        try:
-            return [row.name for row in self.rows()]
-        except StoreError:
-            return list(self._chats)
+        current = [self._current] if self._current is not None else []
+        return list(dict.fromkeys((*current, *self._chats.values())))
 
     def get(self, name: str, *, begin: bool = True) -> Chat:
         """Return the conversation of this name for one cell.
@@ -147,7 +125,7 @@ class Library:
         if not begin:
             self._check_known(name, f"A prompt with %%chat -i {shlex.quote(name)} would begin it.")
         if name not in self._chats:
-            chat = self._open(name, current.config)
+            chat = self._open(current.config, checked_name(name))
             if chat.name == name:
                 there = f"which has {words.turns(len(chat.turns))}" if chat.turns else "a new conversation"
                 self.notes.append(f"In {name!r}, {there}.")
@@ -158,7 +136,7 @@ class Library:
         """Make this conversation the current one. Raises InvalidRequestError for an unknown name."""
         current = self.current
         self._check_known(name, f"%chat new {name} begins it.")
-        return self._make_current(self._chats.get(name) or self._open(name, current.config))
+        return self._make_current(self._chats.get(name) or self._open(current.config, name))
 
     def _check_known(self, name: str, remedy: str) -> None:
         """Raise InvalidRequestError where there is no conversation of this name, with the nearest name."""
@@ -166,32 +144,31 @@ class Library:
             hint = words.did_you_mean(name, names, "{!r}") or f" Conversations: {', '.join(sorted(names))}."
             raise InvalidRequestError(f"There is no conversation {name!r}.{hint} {remedy}")
 
+    def _check_free(self, name: str | None) -> None:
+        if name is not None and checked_name(name) in self.names:
+            raise InvalidRequestError(f"There is a conversation {name!r} here already: %chat switch {name}.")
+
     def new(self, name: str | None = None) -> Chat:
         """Begin a conversation and make it the current one; the others stay as they are."""
-        settings, journal = self._current.config if self._current else None, self._journal()
-        if name is not None:
-            self._free(checked_name(name))
-        opened = journal.open(name or free_name(MAIN, self.in_memory), afresh=True)
-        chat = self._make_current(self._take(journal, opened, settings))
+        self._check_free(name)
+        settings = self._current.config if self._current is not None else None
+        chat = self._make_current(self._open(settings, name or free_name(MAIN, self.rows()), afresh=True))
         chat.configure()  # stores its settings, so that they hold after a restart
         return chat
 
     def fork(self, name: str | None = None) -> Chat:
         """Copy the current conversation into a new one and make that the current one."""
+        self._check_free(name)
         current, journal = self.current, self._journal()
-        if name is not None:
-            self._free(checked_name(name))
         opened = journal.fork(journal_of(current).row, name)
         return self._make_current(self._take(journal, opened, current.config))
 
     def rename(self, name: str) -> Chat:
         """Rename the current conversation."""
         chat, old = self.current, self.current.name
-        if checked_name(name) != old:
-            try:
-                journal_of(chat).change(name=name)
-            except TakenError:
-                raise InvalidRequestError(f"There is a conversation {name!r} here already.") from None
+        if name != old:
+            self._check_free(name)
+            journal_of(chat).change(name=name)
             self._chats[name] = self._chats.pop(old, chat)
         return chat
 
@@ -204,28 +181,23 @@ class Library:
             raise InvalidRequestError(f"Another kernel talks in {name!r}: nothing was deleted. End that one first.")
         return row
 
-    def delete(self, name: str, *, confirm: str) -> ConversationRow:
-        """Delete a conversation and all its content for good; ``confirm`` repeats its name."""
-        row = self.find(name)
-        if confirm != name:
-            raise InvalidRequestError(f"{confirm!r} is not {name!r}: nothing was deleted.")
-        gone = next((chat for chat in self._chats.values() if chat.name == name), None)
+    def delete(self, row: ConversationRow) -> None:
+        """Delete a conversation, as :meth:`find` returned it, and all its content for good."""
+        gone = next((chat for chat in self._chats.values() if chat.name == row.name), None)
         self._journal().store.delete(row.id)
         forget(row.id)
         if gone is not None:
             gone.close()
             self._chats = {called: chat for called, chat in self._chats.items() if chat is not gone}
         if gone is not None and gone is self._current:
-            self._make_current(self._next(gone.config))
-        return row
+            name = next((other.name for other in self.rows() if not is_held_elsewhere(other)), None)  # used before
+            known = self._chats.get(name or "")
+            self._make_current(known or self._open(gone.config, name, afresh=name is None))
 
     def delete_answers(self) -> int:
         """Delete every stored answer of runs over tables for good, and return how many. Raises StoreError."""
-        answers = Answers(self._address)
-        try:
+        with closing(Answers(self._address)) as answers:
             return answers.delete_all()
-        finally:
-            answers.close()
 
     def resume(self, notebook: str, name: str | None = None) -> Change:
         """Append another notebook's conversation to the current one."""
@@ -233,31 +205,18 @@ class Library:
 
         row = self._elsewhere(notebook, name)
         added = renewed(carried(self._journal().read(row).conversation))
-        if self.current.system:  # the current system prompt stays
-            added = replace(added, system=None)
-        return self.current.session.act(actions.add, added)
+        system = None if self.current.system else added.system  # the current system prompt stays
+        return self.current.session.act(actions.add, replace(added, system=system))
 
-    def _first(self) -> Chat:
-        """Open the conversation that the notebook had before its kernel was started."""
+    def _open(self, settings: Settings | None = None, name: str | None = None, *, afresh: bool = False) -> Chat:
+        """Open the conversation of this name, else the one that was used last; ``afresh``: a new one."""
         journal = self._journal()
-        opened = journal.open()
-        self.notes += [opened.note] if opened.note else []
-        return self._take(journal, opened)
-
-    def _next(self, settings: Settings) -> Chat:
-        """Return the conversation that was used before, if no other kernel holds it, else a new one."""
-        name = next((row.name for row in self.rows() if not is_held_elsewhere(row)), None)
-        if name is not None:
-            return self._chats.get(name) or self._open(name, settings)
-        journal = self._journal()
-        return self._take(journal, journal.open(afresh=True), settings)
-
-    def _open(self, name: str, settings: Settings) -> Chat:
-        journal = self._journal()
-        opened = journal.open(checked_name(name))
-        chat = self._chats[name] = self._take(journal, opened, settings)
-        if chat.name != name:  # a fork has a name of its own
+        opened = journal.open(name, afresh=afresh)
+        if opened.note and name != journal.name:  # the last one's, or a fork's, which has a name of its own
             self.notes.append(opened.note)
+        chat = self._take(journal, opened, settings)
+        if name is not None and not afresh:
+            self._chats[name] = chat
         return chat
 
     def _journal(self) -> ConversationWriter:
@@ -285,22 +244,21 @@ class Library:
     def _agree(self, told: Mapping[str, str]) -> None:
         """Ask once whether prompts may go where only the course's file says; else its model is not used."""
         model, provider = self._course.begun.model, self._course.unchosen_provider(self._usual)
-        asked = f"{COURSE_FILE}: {provider}"
-        if not provider or told.get(asked) == "yes":
+        key = f"{COURSE_FILE}: {provider}"
+        if not provider or told.get(key) == "yes":
             return
-        note = ""
-        if asked not in told:
-            sets = f"{COURSE_FILE} beside this notebook sets the model {model}"
+        if key not in told:
+            sets, why = f"{COURSE_FILE} beside this notebook sets the model {model}", "as you chose"
             question = f"{sets}. Send prompts to {provider}, with your key?"
             is_agreed = self._confirm(question) if self._confirm is not None else None
-            if is_agreed is not None:
-                self._notebook.notes[asked] = "yes" if is_agreed else "no"
+            if is_agreed is None:
+                why = "and nobody can be asked here whether your key may go there"
+            else:
+                self._notebook.notes[key] = "yes" if is_agreed else "no"
             if is_agreed:
                 return
-            why = "and nobody can be asked here whether your key may go there" if is_agreed is None else "as you chose"
-            note = f"{sets}. It is not used, {why}: %chat use {model} uses it."
+            self.notes.append(f"{sets}. It is not used, {why}: %chat use {model} uses it.")
         self._course = course_in(self._folder, self._usual, self._config.keys(), has_model=False)
-        self.notes += [note] if note else []
 
     def _capped(self, chat: Chat) -> Chat:
         """Return a conversation with the cap of the notebook, which is that of the current one."""
@@ -316,26 +274,22 @@ class Library:
             journal_of(chat).change(opened=time.time())
         return chat
 
-    def _free(self, name: str) -> None:
-        if name in self.names:
-            raise InvalidRequestError(f"There is a conversation {name!r} here already: %chat switch {name}.")
-
     def _elsewhere(self, notebook: str, name: str | None) -> ConversationRow:
         """Return the row of another notebook's conversation, found by the notebook's path or the end of it."""
         path = str((self._folder / path_of(notebook)).absolute())
         here = journal_of(self.current).row.id
         rows = [row for row in self.rows(everywhere=True) if row.turns and row.id != here and name in (None, row.name)]
         exact = [row for row in rows if row.notebook in (path, notebook)]
-        near = [row for row in rows if row.notebook.endswith(f"{os.sep}{notebook}")]
-        notebooks = {row.notebook for row in near}
-        if not exact and len(notebooks) > 1:
-            raise InvalidRequestError(f"{notebook!r} may be {' or '.join(sorted(notebooks))}: give the whole path.")
-        for row in exact or near:
-            return row
-        raise InvalidRequestError(
-            f"No conversation of {notebook!r} is known here: %chat list all shows what is, and %chat import FILE reads "
-            "what a saved notebook shows."
-        )
+        found = exact or [row for row in rows if row.notebook.endswith(f"{os.sep}{notebook}")]
+        notebooks = sorted({row.notebook for row in found})
+        if len(notebooks) > 1:
+            raise InvalidRequestError(f"{notebook!r} may be {' or '.join(notebooks)}: give the whole path.")
+        if not found:
+            raise InvalidRequestError(
+                f"No conversation of {notebook!r} is known here: %chat list all shows what is, and %chat import FILE "
+                "reads what a saved notebook shows."
+            )
+        return found[0]
 
 
 def journal_of(chat: Chat) -> ConversationWriter:
@@ -350,8 +304,9 @@ def _told_of_environment(settings: Settings, named: Collection[str]) -> str:
 
     ``named``: the settings that IPython's configuration or a course's file gives.
     """
-    is_named, address = "model" in named, settings.base_url
-    variables = [MODEL_VARIABLE] if os.environ.get(MODEL_VARIABLE, "").strip() and not is_named else []
+    address, variables = settings.base_url, list[str]()
+    if "model" not in named and os.environ.get(MODEL_VARIABLE, "").strip():
+        variables.append(MODEL_VARIABLE)
     try:
         if address is None:
             provider = split_model(settings.model)[0]
@@ -363,12 +318,11 @@ def _told_of_environment(settings: Settings, named: Collection[str]) -> str:
             at = f" at {address}" if address else ""
             line = f"Model {settings.model}{at}, as set by {' and '.join(variables)} in the environment."
             return without_address_keys(line)
-        for name, service in SERVICES.items() if settings.model == DEFAULT_MODEL and not is_named else ():
-            address = given_address(name) if key_of(service) else ""
-            if address:
+        for name, service in SERVICES.items() if settings.model == DEFAULT_MODEL and "model" not in named else ():
+            if key_of(service) and given_address(name):
                 return (
                     f"{service.variable} and its key are in the environment: %chat models {name} lists the models at "
-                    f"{address}, %chat use {name}/MODEL asks one."
+                    f"{given_address(name)}, %chat use {name}/MODEL asks one."
                 )
     except InvalidRequestError as error:  # of an address, which is refused when it is used
         return str(error)

@@ -105,12 +105,10 @@ def test_a_row_is_shown_without_its_state(tmp_path: Path) -> None:
         ("", {"__vsc_ipynb_file__": "/home/a/y.ipynb"}, "/home/a/y.ipynb"),
         ("", {"__session__": "/home/a/z.ipynb"}, "/home/a/z.ipynb"),
         ("https://colab.research.google.com/notebook#fileId=1aB-c_9&x=1", {}, "fileId=1aB-c_9"),
-        ("https://colab/#fileId=https%3A//github.com/a/b.ipynb&x", {}, "fileId=https%3A//github.com/a/b.ipynb"),
         ("", {"__vsc_ipynb_file__": r"c:\users\ann\x.ipynb"}, r"c:\users\ann\x.ipynb"),
         ("", {"__vsc_ipynb_file__": "Untitled-1.ipynb"}, None),  # several notebooks may be called that
         ("/home/a/Console 1", {}, None),
         ("x.ipynb", {}, None),
-        ("", {}, None),
     ],
 )
 def test_a_notebook_is_known_by_what_its_front_end_calls_it(
@@ -140,18 +138,15 @@ def test_what_was_broken_off_or_not_kept_is_asked_anew(address: str) -> None:
 def test_the_memory_file_beside_the_notebook_joins_the_system_prompt(page: Cells, tmp_path: Path) -> None:
     assert "create preferences.md beside the notebook" in page.run("%chat memory")
     page.run("%%chat system\nBe brief.")
-    used = get_chat().info().used
     file = tmp_path / "preferences.md"
     file.write_text("I like birds.")
     assert page.run("%chat memory") == f"{file}:\nI like birds.\n"
     assert get_chat().preview().messages[0].text == "Be brief.\n\nI like birds."
     assert re.search(r"Be brief\. I like birds\. +~\d+  system", page.run("%chat preview"))
-    assert get_chat().info().used > used
     file.write_text("I like boats.")
     assert "I like boats." in page.run("%chat preview")
     assert page.run("%chat memory off").startswith("No memory file is read (")
     assert page.run("%chat memory").startswith("No memory file is read")
-    assert get_chat().info().used == used
     assert page.run("%chat undo").startswith("Undid the memory file (")
     assert "I like boats." in page.run("%chat preview")
     (tmp_path / "other.md").write_text("I like bees, and wasps too.")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 PYTHON = frozenset({"python", "py", "python3", "ipython", "ipython3", "pycon"})
 MAGICS = {"html": "%%html", "javascript": "%%javascript", "js": "%%javascript", "latex": "%%latex"}
 MAGICS |= dict.fromkeys(["bash", "sh", "shell"], "%%bash")
-ACTIONS = (ast.Call, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.For, ast.With)  # no output is that
+_ACTIONS = (ast.Call, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.For, ast.With)  # no output is that
 _PYTHON_LINE = re.compile(r"^[^\S\n]*(?:>>>|\.\.\.|In \[\d+\]:|\.\.\.:)(?: (.*)|)$", re.MULTILINE)
 
 
@@ -62,7 +62,7 @@ def _without_prompts(text: str) -> str:
 def _is_code(code: str, *, is_alone: bool) -> bool:
     """Return whether a text is Python that acts; a name with a value counts where no block says what it is."""
     source = re.sub(r"(?m)^(\s*)[%!].*", r"\1act()", code)  # magics are code, too
-    kinds = (*ACTIONS, ast.Assign) if is_alone else ACTIONS
+    kinds = (*_ACTIONS, ast.Assign) if is_alone else _ACTIONS
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the syntax of the answer

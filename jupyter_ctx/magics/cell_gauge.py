@@ -97,7 +97,7 @@ class CellGauge:
 
     def after_cell(self) -> None:
         """Let the chip show the conversation that is current now."""
-        if self._chip is None or not self._library().is_open:
+        if self._chip is None or not self._library().chats:
             return
         self._chip.hear = self.hear
         if self._followed is not self._chat.session:

@@ -202,7 +202,7 @@ def _delete(call: Call, conversation: str = "") -> object:
         return f"Deleted {words_of.counted(library.delete_answers(), 'answer')} of maps. That cannot be undone."
     row, before = library.find(conversation), library.current
     _confirm(conversation, f"This deletes {conversation!r} with all its turns for good.")
-    library.delete(conversation, confirm=conversation)
+    library.delete(row)
     say(f"Deleted {conversation!r} with {words_of.turns(row.turns)}. That cannot be undone.")
     return None if library.current is before else call.host.now_in(library.current)
 

@@ -181,8 +181,8 @@ def _variables(fits: Callable[[Any], bool], _: object = None) -> Iterator[Simple
 
 def _turns(typed: TypedLine) -> Iterator[SimpleCompletion]:
     """Yield the numbers of turns that are not typed yet, newest first."""
-    library = typed.cells().library
-    places = library.current.conversation.places if library.is_open else ()  # for Tab no conversation is opened
+    opened = typed.cells().library.chats  # for Tab no conversation is opened
+    places = opened[0].conversation.places if opened else ()
     for number, place in reversed([*enumerate(places, 1)]):
         if str(number) not in typed.before:
             yield _word(str(number), first_words(place.turn.typed))

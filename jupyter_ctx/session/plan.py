@@ -234,7 +234,7 @@ def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> Reques
     for shortened in (max(0, scope.at - 1), scope.at) if may_shorten else ():
         if planned.cut.start == start and planned.cut.fits:
             break
-        if any(place.turn.rounds for place in basis.past.places[first:shortened]):
+        if [place for place in basis.past.places[first:shortened] if place.turn.rounds]:
             planned = _decided(replace(basis, scope=replace(scope, shortened=shortened)), start, goal)
     return planned if planned.cut.fits else _lighter(planned, start, goal)
 

@@ -26,8 +26,8 @@ from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
 from ..runtime.interrupts import uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
-from ..storage.conversation_writer import ConversationWriter, OpenedConversation
-from ..storage.serialization import StoredState
+from ..storage.conversation_writer import ConversationWriter
+from ..storage.serialization import OpenedConversation, StoredState
 from ..storage.spending import Sum
 from ..tools.rounds import ToolCaller, known_by_name, known_tools
 from .complete import as_answer

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
 from weakref import WeakSet
 
 from ..conversation.conversation import Conversation
@@ -26,6 +25,7 @@ from . import ownership
 from .database import AddressError, Database, TakenError
 from .serialization import (
     EventRow,
+    OpenedConversation,
     Sizes,
     StoredState,
     UnreadableError,
@@ -37,21 +37,6 @@ from .serialization import (
 )
 from .spending import NotebookSum
 from .store import Claim, ConversationRow, Store
-
-
-class OpenedConversation(NamedTuple):
-    """A conversation as it was found.
-
-    ``sizes``, ``state``: what was learned of its turns' sizes, and everything else beside its events.
-    ``note``: one line that says where it comes from, or how to bring in another notebook's with the same cells.
-    ``next``: number of the next row.
-    """
-
-    conversation: Conversation
-    sizes: Sequence[Sizes] = ()
-    state: StoredState = {}  # noqa: RUF012  # it is read only
-    note: str = ""
-    next: int = 0
 
 
 class ConversationWriter:
@@ -98,8 +83,6 @@ class ConversationWriter:
         """Take hold of a conversation and read it; begin one in memory where the store fails."""
         try:
             opened = self._take(partial(ownership.choose, is_held=_is_held), name, afresh=afresh)
-            is_new = name is None and not afresh and not opened.note
-            return opened._replace(note=self._offer()) if is_new else opened
         except StoreError as error:
             if self._strict and isinstance(error, AddressError):
                 raise
@@ -110,6 +93,10 @@ class ConversationWriter:
         except BaseException:  # nobody will talk in it
             _open_writers.discard(self)
             raise
+        if name is None and not afresh and not opened.note:
+            with suppress(StoreError):
+                return opened._replace(note=self._offer())
+        return opened
 
     def fork(self, row: ConversationRow, name: str | None = None) -> OpenedConversation:
         """Take hold of a new conversation that begins with everything in another one. Raises StoreError."""
@@ -143,17 +130,16 @@ class ConversationWriter:
     def read(self, row: ConversationRow) -> OpenedConversation:
         """Return the content of a conversation without taking hold of it. Raises StoreError."""
         text, rows = self.store.load(row.id)
-        events = read_events(rows)
-        if events.lost:
-            lost = counted(events.lost, "damaged row")
+        opened = read_events(rows)
+        if opened.lost:
+            lost = counted(opened.lost, "damaged row")
             self.notices.append(f"{lost} of {row.name!r} cannot be read: what they held is left out.")
         try:
             state = stored_state(text)
         except UnreadableError as error:
             state = {}
             self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
-        sizes = [*events.sizes, *state.get("sizes", [])]
-        return OpenedConversation(events.conversation, sizes, state, next=events.next)
+        return opened._replace(sizes=[*opened.sizes, *state.get("sizes", [])], state=state)
 
     # writing
 
@@ -180,7 +166,7 @@ class ConversationWriter:
             is_saved = self._write_waiting()
         if is_saved:
             with uninterrupted():
-                _settle_all(self.address)
+                _settle_all()
 
     def settle(self) -> None:
         """Write the waiting events, where the store takes them now."""
@@ -315,11 +301,10 @@ def close_stores() -> None:
     _stores.clear()
 
 
-def _settle_all(address: str | None = None) -> None:
-    """Write what waits in any conversation, or in those of the store at this address."""
+def _settle_all() -> None:
+    """Write what waits in any conversation."""
     for writer in tuple(_unsaved_writers):
-        if address in (None, writer.address):
-            writer.settle()
+        writer.settle()
 
 
 def store_at(address: str) -> Store:

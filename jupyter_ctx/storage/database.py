@@ -27,7 +27,7 @@ SQLITE_HEAD = b"SQLite format 3\0"  # how each SQLite database begins
 PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for a lock: at first, and where that was in vain before
 LOGS = ("-wal", "-shm")  # files that SQLite has beside its own
 DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT"})  # ERROR: not our tables
-NOT_UTF8 = "Could not decode to UTF-8"  # how Python begins, where SQLite has no complaint
+NOT_UTF8 = "Could not decode to UTF-8"  # how Python begins, where SQLite has no complaint of a row
 CHECKED = 32 * 2**20  # bytes: a larger file is not looked through when it is opened (a millisecond for each MB)
 TROUBLES = {  # what SQLite says, and what to do
     "SQLITE_BUSY": "is locked by another program: end that",
@@ -202,8 +202,8 @@ class Database:
         except OSError as error:
             raise StoreError(f"{self.shown} {TROUBLES['SQLITE_CANTOPEN']} ({error.strerror}).") from None
         except (sqlite3.Error, UnicodeError) as error:
-            code = _code(error)
-            if self.path is not None and (code in DAMAGED or str(error).startswith(NOT_UTF8)):
+            code, is_no_text = _code(error), isinstance(error, UnicodeDecodeError) or str(error).startswith(NOT_UTF8)
+            if self.path is not None and (code in DAMAGED or is_no_text):
                 raise DamagedError(str(error)) from None
             raise StoreError(f"{self.shown} {TROUBLES.get(code, f'cannot be used: {error}')}.") from None
 

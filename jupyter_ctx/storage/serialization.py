@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple, NotRequired, TypedDict
@@ -167,50 +167,51 @@ def _decoder(kind: Any) -> Any:
     return msgspec.json.Decoder(kind)
 
 
-class Events(NamedTuple):
-    """The rows of a conversation: folded, with what was learned of sizes, and the ``next`` row's number.
+class OpenedConversation(NamedTuple):
+    """A conversation as it was found.
 
-    ``lost`` counts the rows that could not be read.
+    ``sizes``, ``state``: what was learned of its turns' sizes, and everything else beside its events.
+    ``note``: one line that says where it comes from, or how to bring in another notebook's with the same cells.
+    ``next``: number of the next row; ``lost``: how many rows could not be read.
     """
 
     conversation: Conversation
-    sizes: list[Sizes]
-    next: int
-    lost: int
+    sizes: Sequence[Sizes] = ()
+    state: StoredState = {}  # noqa: RUF012  # it is read only
+    note: str = ""
+    next: int = 0
+    lost: int = 0
 
 
-def read_events(rows: Iterable[StoredEvent]) -> Events:
+def read_events(rows: Iterable[StoredEvent]) -> OpenedConversation:
     """Fold rows, in the order of their numbers; nothing that they hold makes that fail."""
-    past, sizes, number, lost = Conversation(), list[Sizes](), 0, 0
-    with _without_collection():
-        for row in rows:
-            missing = row.seq - number
-            for _ in range(min(missing, MOST_MISSING)):
-                past.append(Unreadable())
-            number, lost = row.seq + 1, lost + missing
-            event = read_event(row)
-            if event is not None:
-                past.append(event)
-            else:
-                lost += 1
-                if row.kind not in NO_STEPS:  # it keeps its place among the steps
-                    past.append(Unreadable(row.kind))
-            if row.sizes:
-                with suppress(UnreadableError):  # they are estimated anew
-                    sizes += decoded(list[Sizes], row.sizes)
-    return Events(past, sizes, number, lost)
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Pause the garbage collector, which would walk all turns again and again while more of them are made."""
-    was_enabled = gc.isenabled()
-    gc.disable()
+    is_collecting = gc.isenabled()
+    gc.disable()  # it would walk all turns again and again while more of them are made
     try:
-        yield
+        return _folded(rows)
     finally:
-        if was_enabled:
+        if is_collecting:
             gc.enable()
+
+
+def _folded(rows: Iterable[StoredEvent]) -> OpenedConversation:
+    past, sizes, number, lost = Conversation(), list[Sizes](), 0, 0
+    for row in rows:
+        missing = row.seq - number
+        for _ in range(min(missing, MOST_MISSING)):
+            past.append(Unreadable())
+        number, lost = row.seq + 1, lost + missing
+        event = read_event(row)
+        if event is not None:
+            past.append(event)
+        else:
+            lost += 1
+            if row.kind not in NO_STEPS:  # it keeps its place among the steps
+                past.append(Unreadable(row.kind))
+        if row.sizes:
+            with suppress(UnreadableError):  # they are estimated anew
+                sizes += decoded(list[Sizes], row.sizes)
+    return OpenedConversation(past, sizes, next=number, lost=lost)
 
 
 def read_event(row: StoredEvent) -> Event | None:

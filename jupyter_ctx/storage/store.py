@@ -61,9 +61,6 @@ class Claim(NamedTuple):
         return self.rows[-1]
 
 
-Decide = Callable[[Sequence[ConversationRow]], Claim]
-
-
 def store_address(store: str | Path = "default") -> str:
     """Return where conversations are kept: as given, by ``JUPYTER_CTX_STORE``, or in Jupyter's data folder."""
     if store != "default":
@@ -81,7 +78,7 @@ class Store:
         """Return the conversations, the one opened last first."""
         return self.database.run(_rows, write=False)
 
-    def claim(self, decide: Decide) -> Claim:
+    def claim(self, decide: Callable[[Sequence[ConversationRow]], Claim]) -> Claim:
         """Write what ``decide`` makes of all rows, the one opened last first; in one transaction with reading them.
 
         Raises TakenError where somebody else has taken a name meanwhile.

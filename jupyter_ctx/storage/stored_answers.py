@@ -25,8 +25,6 @@ from .serialization import UnreadableError, decoded, encoded_text
 from .store import store_address
 
 AnswerKey = tuple[str, int]  # the digest of a request, and the number of its repeat from 0
-
-
 Fault = Literal["", "row", "busy", "limited", "run"]
 
 

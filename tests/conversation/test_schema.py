@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 import jsonschema
 import pydantic
-import pydantic.dataclasses
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,12 +67,6 @@ class Trip(TypedDict, total=False):
     fare: int | str
 
 
-@pydantic.dataclasses.dataclass
-class Point:
-    x: int
-    y: int
-
-
 PLANET: dict[str, Any] = {
     "title": "A planet!",
     "type": "object",
@@ -94,7 +87,6 @@ VALUES = (
     (City, '{"name": "Rom", "people": null}', {"name": "Rom"}),
     (Trip, '{"cities": [{"name": "Rom", "people": null}], "fare": null}', {"cities": [{"name": "Rom"}]}),
     (Trip, '{"cities": [], "day": "2026-11-28"}', {"cities": [], "day": date(2026, 11, 28)}),
-    (Point, '{"x": 1, "y": 2}', Point(1, 2)),
     (PLANET, '{"name": "Mars", "moons": 2, "rings": null, "found": null}', {"name": "Mars", "moons": 2}),
 )
 
@@ -106,25 +98,12 @@ def test_an_answer_becomes_a_value_of_its_kind(kind: Any, text: str, value: Any)
 
 
 def test_a_schema_is_named() -> None:
-    schemas = [Schema.of(kind) for kind in (Car, Movie, City, Point, PLANET)]
-    assert [schema.name for schema in schemas] == ["Car", "Movie", "City", "Point", "A_planet"]
+    schemas = [Schema.of(kind) for kind in (Car, Movie, City, PLANET)]
+    assert [schema.name for schema in schemas] == ["Car", "Movie", "City", "A_planet"]
     for schema in schemas:
         jsonschema.Draft202012Validator.check_schema(schema.json)
         assert schema.json["type"] == "object"
         assert Schema.of(schema) is schema
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"title": "Up", "year": 2009}',
-        '```json\n{"title": "Up", "year": 2009}\n```',
-        'Sure, here is the film:\n\n```\n{"title": "Up", "year": 2009}\n```\nA fine one!',
-        'Answer: {"title": "Up", "year": 2009}.',
-    ],
-)
-def test_an_object_is_found_alone_in_a_fence_and_with_words_around_it(text: str) -> None:
-    assert Schema.of(Movie).parse(text) == Movie("Up", 2009)
 
 
 @pytest.mark.parametrize(
@@ -206,21 +185,6 @@ def test_a_strict_schema_is_closed_and_requires_every_property() -> None:
     assert parts["spare"]["properties"]["count"]["description"] == "how many (minimum: 1)"
 
 
-class Wheel(pydantic.BaseModel):
-    size: float
-    kind: Literal["steel", "alloy"]
-
-
-class Bike(pydantic.BaseModel):
-    """A bike."""
-
-    name: str = pydantic.Field(description="as it is sold")
-    wheels: list[Wheel]
-    front: Wheel
-    color: Color
-    gears: int | None
-
-
 def without(keyword: str, schema: Any, beside: str = "") -> Any:
     """A schema without a keyword, or without it ``beside`` another one."""
     if isinstance(schema, list):
@@ -239,7 +203,7 @@ def without(keyword: str, schema: Any, beside: str = "") -> Any:
 def test_the_sdk_of_anthropic_finds_nothing_to_change_but_types_beside_listed_values() -> None:
     from anthropic.lib._parse._transform import transform_schema
 
-    for kind in (Bike, Car, City):
+    for kind in (Car, City):
         ours = strict_form(Schema.of(kind).json)
         assert ours is not None
         theirs = transform_schema(ours)
@@ -263,7 +227,6 @@ def test_a_schema_that_holds_itself_has_no_strict_form_and_is_read_all_the_same(
     "part",
     [
         {"type": "object", "additionalProperties": {"type": "integer"}},
-        {"type": "object"},
         {"type": "array"},
         True,
         {"allOf": [{"type": "string"}, {"minLength": 1}]},

@@ -11,8 +11,7 @@ from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.usage import Spending
 from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.session.session import Session
-from jupyter_ctx.storage.conversation_writer import OpenedConversation
-from jupyter_ctx.storage.serialization import state_text, stored_state
+from jupyter_ctx.storage.serialization import OpenedConversation, state_text, stored_state
 
 SETTINGS = Settings(model="openai/gpt-4o")
 KNOWN = st.fixed_dictionaries(

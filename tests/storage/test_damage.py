@@ -56,7 +56,7 @@ def cut(file: Path, rng: random.Random) -> None:
     os.truncate(file, rng.randrange(100, file.stat().st_size))
 
 
-@pytest.mark.parametrize("damages", [2, pytest.param(30, marks=pytest.mark.load)])
+@pytest.mark.parametrize("damages", [4, pytest.param(30, marks=pytest.mark.load)])
 @pytest.mark.parametrize("way", [zeros, noise, cut])
 def test_what_is_said_after_a_file_was_damaged_is_there_at_the_next_start(
     whole: Path, tmp_path: Path, way: Callable[[Path, random.Random], None], damages: int

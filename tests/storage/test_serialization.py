@@ -5,7 +5,6 @@ from dataclasses import asdict
 
 import pytest
 
-from jupyter_ctx.context.tokens import Fixed, Learned, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.conversation.events import (
     EVENT_KINDS,
@@ -39,7 +38,7 @@ from jupyter_ctx.conversation.messages import (
     Turn,
     TurnRecord,
 )
-from jupyter_ctx.storage.serialization import EventRow, StoredEvent, read_event, state_text, stored_state, to_row
+from jupyter_ctx.storage.serialization import EventRow, StoredEvent, read_event, to_row
 
 SUMMARY = '{"text":"They spoke of the sky.","covers":["8a4e"],"method":"extractive","id":"5b7c","by":"c1 9e0d"}'
 IMAGE = Attachment("a.png", "image/png", b"\x89PNG", 85)
@@ -121,14 +120,3 @@ def test_an_event_is_read_and_written_as_it_is_stored(kind: str, body: str, even
 def test_a_turn_s_row_names_its_request_its_cell_and_the_text_of_that_cell() -> None:
     row = to_row(TurnAdded(SKY), [])
     assert row == EventRow("said", row.body, None, digest="d1f3", cell="c1", source="9e0d")
-
-
-def test_what_reports_have_told_is_the_same_after_a_restart() -> None:
-    begun, again = Meter(), Meter()
-    for turn in range(3):
-        begun.reported(SentRequest(Fixed(), "What next?"), "ที่นี่ " * 40, Usage(20, 90), turn_id=str(turn))
-    stored = state_text({"meters": [{"meter": ("openai", "m"), **begun.learned._asdict()}]})  # type: ignore[typeddict-item]
-    (known,) = stored_state(stored)["meters"]
-    again.restore(Learned(known["latest"], known["overhead"]), begun.sizes)
-    assert again.learned == begun.learned
-    assert again.message("ที่นี่") == begun.message("ที่นี่")

@@ -154,7 +154,7 @@ def test_on_a_disk_that_machines_share_there_is_no_shared_memory_file(
     lib = library(file)
     say(lib.current, "one")
     say(lib.new("gone"), "apricot")
-    lib.delete("gone", confirm="gone")
+    lib.delete(lib.find("gone"))
     assert [path.name for path in tmp_path.glob("store.sqlite*")] == ["store.sqlite"]
     assert b"apricot" not in file.read_bytes()
     close_stores()
@@ -181,10 +181,8 @@ def test_a_deleted_conversation_is_gone_for_good(address: str, content: Content)
         say(gone, f"apricot {number} " * (number * 11 % 50))
     gone.configure(model="ollama/apricot")
     assert "apricot" in content()
-    with pytest.raises(InvalidRequestError, match="nothing was deleted"):
-        lib.delete("gone", confirm="gon")
-    assert "apricot" in content()
-    row = lib.delete("gone", confirm="gone")
+    row = lib.find("gone")
+    lib.delete(row)
     assert (row.name, row.turns) == ("gone", 60)
     assert "apricot" not in content()
     assert len(library(address).get("main").turns) == 60
@@ -200,7 +198,7 @@ def test_while_another_program_reads_the_file_a_deleted_text_may_stay_and_that_i
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute(f"SELECT count(*) FROM {EVENTS}").fetchall()
-        lib.delete("gone", confirm="gone")
+        lib.delete(lib.find("gone"))
         say(lib.current, "later")
         (notice,) = lib.current.session.notices()
         assert "while another program reads it" in notice
