@@ -117,30 +117,27 @@ class SentRequest(NamedTuple):
     attached: float = 0.0
 
 
-class Learned(NamedTuple):
-    """How a model counts: what the latest reports told, and the tokens of its chat template."""
-
-    latest: tuple[Report, ...]
-    overhead: float | None
-
-
 class Meter:
     """The sizes of texts, fixed parts and turns for one model at one endpoint.
 
     After every report the sizes of the fixed part and of the turns in that view sum to the reported
     tokens, so that the size of every smaller view is known at once.
+
+    ``sizes``: those known from reports.
+    ``overhead``: tokens of the chat template, some of which add a system prompt; ``None``: nothing was reported yet.
+    ``revision``: another number after each change of a size that was known or estimated before.
     """
 
     def __init__(self, family: Family = UNKNOWN, vision: Vision = UNKNOWN_VISION) -> None:
         self.vision = vision
         self._count: Callable[[str], float] | None = None
         self._calibration = self._of_turns = Calibration(family.ratios)  # by which texts are estimated, and turns
-        self._known, self._unsaved = PartSizes(), PartSizes()  # as reported, and since they were stored
+        self.sizes, self._unsaved = PartSizes(), PartSizes()
         self._prompt = NEW_PROMPT, 0.0  # the last one whose size was counted before it was accepted
-        self._overhead: float | None = None  # tokens of the chat template; some templates add a system prompt
+        self.overhead: float | None = None
         self._surplus = 1.0  # the most that a request had for each token of its estimate as it is known now
         self._reports = 0
-        self.revision = 0  # another number after each change of a size that was known or estimated before
+        self.revision = 0
 
     def count_by(self, count: Callable[[str], float]) -> None:
         """Count texts by the model's own vocabulary from now on: only what messages add is a guess."""
@@ -170,21 +167,21 @@ class Meter:
 
     def fixed(self, fixed: Fixed) -> float:
         """Return the tokens of what is always sent: as last reported, else estimated."""
-        size = self._known.get(fixed)
+        size = self.sizes.get(fixed)
         if size is not None:
             return size
-        return (self._overhead or 0.0) + self.message(fixed.system) + self.message(fixed.summary)
+        return (self.overhead or 0.0) + self.message(fixed.system) + self.message(fixed.summary)
 
     def fixed_parts(self, fixed: Fixed) -> tuple[float, float, float]:
         """Return the tokens of what the model's template adds, of the system prompt, and of the summary."""
         total = self.fixed(fixed)
         summary = max(0.0, total - self.fixed(Fixed(fixed.system))) if fixed.summary else 0.0
-        template = min(total - summary, self._overhead or 0.0) if fixed.system else total - summary
+        template = min(total - summary, self.overhead or 0.0) if fixed.system else total - summary
         return template, total - summary - template, summary
 
     def turn(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> float:
         """Return the tokens of a turn: as last reported, else estimated with ``attached`` tokens for its files."""
-        size = self._known.get(turn_id)
+        size = self.sizes.get(turn_id)
         if size is not None:
             return size
         estimate = self._of_turns.estimate
@@ -192,7 +189,7 @@ class Meter:
 
     def counted(self, part: Fixed | str) -> bool:
         """Return whether the size of a turn (by its id), or of the fixed texts, comes from a report."""
-        return part in self._known
+        return part in self.sizes
 
     def reported(self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from the usage of one reply, which becomes a turn with a ``turn_id``.
@@ -201,9 +198,9 @@ class Meter:
         parts, the prompt included. Where the shares would be implausible, all parts are scaled to sum
         to the report; one of far too many tokens is not believed.
         """
-        total, expected, is_first = usage.input_tokens, self._expected(sent), self._overhead is None
+        total, expected, is_first = usage.input_tokens, self._expected(sent), self.overhead is None
         if is_first:  # the server may add a system prompt of its own
-            self._overhead = min(max(total - expected, 0.0), OVERHEAD_AT_MOST)
+            self.overhead = min(max(total - expected, 0.0), OVERHEAD_AT_MOST)
         elif total > PLAUSIBLE * expected + OVERHEAD_AT_MOST:
             return
         answered = usage.output_tokens - usage.reasoning_tokens
@@ -213,7 +210,7 @@ class Meter:
         shares = self._shares(sent, total, learn=is_text)
         if turn_id is not None:
             shares = shares or self._scaled(sent, total)
-            self._known[turn_id] = self._unsaved[turn_id] = shares.pop(NEW_PROMPT) + answered
+            self.sizes[turn_id] = self._unsaved[turn_id] = shares.pop(NEW_PROMPT) + answered
             self._keep(shares)
             self._prompt = NEW_PROMPT, 0.0  # that prompt is a turn now
         most = min(total, PLAUSIBLE * expected) - OVERHEAD_AT_MOST
@@ -241,7 +238,7 @@ class Meter:
         """Fit the parts that are estimated to a total, and return their sizes; ``None`` where that is implausible."""
         turns = sent.turns() if sent.guessed else {}
         parts = (self._beside_turns(sent) | turns).items()
-        guesses = {part: tokens for part, tokens in parts if part not in self._known}
+        guesses = {part: tokens for part, tokens in parts if part not in self.sizes}
         guessed = sum(guesses.values())
         left = total - self._expected(sent) + guessed
         if not max(guessed / PLAUSIBLE, 1) <= left <= PLAUSIBLE * guessed + OVERHEAD_AT_MOST:
@@ -258,7 +255,7 @@ class Meter:
         return {part: tokens * factor for part, tokens in parts}
 
     def _keep(self, sizes: PartSizes) -> None:
-        self._known |= sizes
+        self.sizes |= sizes
         self._unsaved |= sizes
         if any(isinstance(part, str) for part in sizes):  # turns of before
             self.revision += 1
@@ -277,27 +274,22 @@ class Meter:
         self.revision += 1
 
     @property
-    def learned(self) -> Learned:
-        """How the model counts, as far as that is known."""
-        return Learned(self._calibration.reports, self._overhead)
-
-    @property
-    def sizes(self) -> PartSizes:
-        """All sizes known from reports."""
-        return dict(self._known)
+    def reports(self) -> tuple[Report, ...]:
+        """What the latest reports told."""
+        return self._calibration.reports
 
     def pop_unsaved(self) -> PartSizes:
         """Return the sizes learned from reports since the last call."""
         unsaved, self._unsaved = self._unsaved, PartSizes()
         return unsaved
 
-    def restore(self, learned: Learned, sizes: PartSizes) -> None:
+    def restore(self, reports: tuple[Report, ...], overhead: float | None, sizes: PartSizes) -> None:
         """Restore what was learned before a restart; what was learned since is kept."""
-        if self._overhead is None:
-            self._overhead = learned.overhead
-            if all(len(report.text) == len(self._calibration.ratios) for report in learned.latest):
-                self._calibration = self._calibration.after(learned.latest)
-        self._known = sizes | self._known
+        if self.overhead is None:
+            self.overhead = overhead
+            if all(len(report.text) == len(self._calibration.ratios) for report in reports):
+                self._calibration = self._calibration.after(reports)
+        self.sizes = sizes | self.sizes
         self._estimate_turns_anew()
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
-from jupyter_ctx.context.tokens import Fixed, Learned, Meter, SentRequest
+from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.conversation.events import (
     EVENT_KINDS,
@@ -39,7 +39,7 @@ from jupyter_ctx.conversation.messages import (
     Turn,
     TurnRecord,
 )
-from jupyter_ctx.storage.serialization import EventRow, from_row, state_text, stored_state, to_row
+from jupyter_ctx.storage.serialization import EventRow, MeterState, from_row, state_text, stored_state, to_row
 
 SUMMARY = '{"text":"They spoke of the sky.","covers":["8a4e"],"method":"extractive","id":"5b7c","by":"c1 9e0d"}'
 IMAGE = Attachment("a.png", "image/png", b"\x89PNG", 85)
@@ -126,8 +126,9 @@ def test_what_reports_have_told_is_the_same_after_a_restart() -> None:
     begun, again = Meter(), Meter()
     for turn in range(3):
         begun.reported(SentRequest(Fixed(), "What next?"), "ที่นี่ " * 40, Usage(20, 90), turn_id=str(turn))
-    stored = state_text({"meters": [{"meter": ("openai", "m"), **begun.learned._asdict()}]})  # type: ignore[typeddict-item]
+    meter: MeterState = {"meter": ("openai", "m"), "overhead": begun.overhead, "latest": begun.reports}
+    stored = state_text({"meters": [meter]})
     (known,) = stored_state(stored)["meters"]
-    again.restore(Learned(known["latest"], known["overhead"]), begun.sizes)
-    assert again.learned == begun.learned
+    again.restore(known["latest"], known["overhead"], begun.sizes)
+    assert (again.reports, again.overhead) == (begun.reports, begun.overhead)
     assert again.message("ที่นี่") == begun.message("ที่นี่")
