@@ -31,7 +31,7 @@ from typing import Any
 
 from benchmarks.measuring import is_installed
 from benchmarks.texts import EIGHT, load, message, package
-from jupyter_ctx.context.budget import MARGIN
+from jupyter_ctx.context.budget import PROMPT_MARGIN
 from jupyter_ctx.context.families import Family, family_of, text_features
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
@@ -137,7 +137,7 @@ def talk(count: Count, meter: Meter, kinds: list[list[str]], rng: random.Random)
         meter.reported(SentRequest(fixed, prompt, counted), said, usage, turn_id=str(turn))
         if turn >= 3:
             off, added = told - usage.input_tokens, usage.input_tokens - carried
-            misses.append(Miss(abs(off) / usage.input_tokens, abs(off) / added, -off > MARGIN * told))
+            misses.append(Miss(abs(off) / usage.input_tokens, abs(off) / added, -off > PROMPT_MARGIN * told))
         carried = usage.input_tokens + count(said) + 4
     return misses
 

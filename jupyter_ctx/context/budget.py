@@ -14,6 +14,7 @@ FillState = Literal["ok", "half", "high", "full", "over"]
 
 HALF, HIGH, FULL = 0.50, 0.75, 0.90
 MARGIN = 0.20  # kept free of every estimated token, never of a counted one
+PROMPT_MARGIN = 0.10  # where all but the new prompt was counted, and so much is known of the tokenizer
 RESERVE = 4_096
 REASONING_RESERVE = 25_000
 EFFORT_RESERVES = {"none": RESERVE, "minimal": 8_000, "low": 8_000, "medium": 25_000, "high": 40_000, "max": 64_000}

@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from .budget import MARGIN
+from .budget import MARGIN, PROMPT_MARGIN
 
 if TYPE_CHECKING:
     from ..config.settings import Settings
@@ -128,18 +128,24 @@ class RequestSize(NamedTuple):
         """Return the tokens of all but the new prompt in a view that begins at ``start``."""
         return self.fixed + self.ledger.in_view(start, self.end)
 
+    def estimated(self, start: int) -> tuple[float, float]:
+        """Return the tokens of a view that are only estimated, and the share to keep free of them and the prompt's."""
+        tokens = self.guessed + self.ledger.guessed(start, self.end)
+        return tokens, MARGIN if tokens else PROMPT_MARGIN
+
     def with_margin(self, start: int) -> float:
         """Return the tokens of a view from ``start`` and the new prompt, with the margin on what is only estimated."""
-        estimated = self.guessed + self.ledger.guessed(start, self.end)
-        return self.tokens_from(start) - estimated + (estimated + self.prompt) / (1 - MARGIN)
+        estimated, margin = self.estimated(start)
+        return self.tokens_from(start) - estimated + (estimated + self.prompt) / (1 - margin)
 
     def most(self, share: float = 1.0) -> int:
         """Return the tokens up to which this request may grow by a new prompt and still fit in ``share`` of the limit.
 
         The margin is kept free of what is only estimated, which the new prompt always is.
         """
-        counted = self.tokens_from(self.start) - self.guessed - self.ledger.guessed(self.start, self.end)
-        return max(0, math.floor(counted + (1 - MARGIN) * (share * self.limit - counted) + 1e-6))
+        estimated, margin = self.estimated(self.start)
+        counted = self.tokens_from(self.start) - estimated
+        return max(0, math.floor(counted + (1 - margin) * (share * self.limit - counted) + 1e-6))
 
 
 class Cut(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..context.budget import MARGIN, whole
+from ..context.budget import whole
 from ..context.compaction import GO_BACK, Cut, Ledger, RequestSize, decide, goal_after_refusal
 from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
@@ -368,7 +368,8 @@ def _figures(plan: RequestPlan, overflow: Overflow | None, used: int) -> str:
         return f"{'' if overflow.input_tokens else 'about '}{used:,} tokens {holds}"
     if cut.reasons and not cut.too_large:
         return f"the request, with about {used:,} tokens, is more than {' and '.join(cut.reasons)} allows"
-    margin = f" and a margin of {100 * MARGIN:.0f} % for estimates" if used <= limit else ""
+    share = plan.size.estimated(cut.start)[1]
+    margin = f" and a margin of {100 * share:.0f} % for estimates" if used <= limit else ""
     return f"about {used:,} tokens{margin} {holds}"
 
 

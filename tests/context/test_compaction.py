@@ -29,10 +29,10 @@ def test_a_fitted_view_never_passes_the_limit_and_never_starts_earlier(
     assert 0 <= cut.start <= end
     assert cut.tokens == ledger.pinned(end) + ledger.between(cut.start, end)
     assert cut.fits == (cut.tokens + prompt <= limit)
-    if cut.before + prompt / 0.8 <= limit:
+    if cut.before + prompt / 0.9 <= limit:
         assert cut.start == 0
     elif cut.fits and ledger.count(cut.start, end):
-        assert cut.tokens + prompt / 0.8 <= limit
+        assert cut.tokens + prompt / 0.9 <= limit
 
 
 @given(st.lists(st.integers(10, 60), min_size=20, max_size=200))
