@@ -32,7 +32,7 @@ from typing import Any
 from benchmarks.measuring import is_installed
 from benchmarks.texts import EIGHT, load, message, package
 from jupyter_ctx.context.budget import PROMPT_MARGIN
-from jupyter_ctx.context.families import Family, family_of, text_features
+from jupyter_ctx.context.families import Vector, ratios_of, text_features, vocabulary_of
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.tokenizer import SPLITS, counter
@@ -149,13 +149,13 @@ def quantile(values: list[float], share: float) -> float:
 
 def rows(name: str, model: str, count: Count) -> list[tuple[str, Callable[[], Meter]]]:
     """Return a tokenizer's rows: their heading, and a function that makes a new meter."""
-    family = family_of(model)
-    if family.vocabulary is None:
+    family = ratios_of(model)
+    if vocabulary_of(model) is None:
         return [(name, lambda: Meter(family)), (f"{name} (no name)", Meter)]
     return [(f"{name} (auto)", partial(counting, family, count)), (f"{name} (approximate)", lambda: Meter(family))]
 
 
-def counting(family: Family, count: Count) -> Meter:
+def counting(family: tuple[Vector, ...], count: Count) -> Meter:
     """Return a meter that counts by a vocabulary."""
     meter = Meter(family)
     meter.count_by(count)

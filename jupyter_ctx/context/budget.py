@@ -65,16 +65,6 @@ class Budget:
         return prompt_limit(self.window, self.reserve, self.share)
 
     @property
-    def available(self) -> int:
-        """Tokens left for turns beside what is always sent."""
-        return max(0, self.limit - self.fixed)
-
-    @property
-    def target(self) -> int:
-        """Tokens of turns that may be planned while nothing has been counted."""
-        return math.floor(self.available * (1 - MARGIN) + 1e-9)
-
-    @property
     def fill(self) -> float:
         """Used share of the limit; above 1 the next request leaves something out."""
         return self.used / self.limit if self.limit else math.inf

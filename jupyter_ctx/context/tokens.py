@@ -12,7 +12,7 @@ from operator import add, mul
 from typing import NamedTuple
 
 from .budget import MARGIN
-from .families import UNKNOWN, Family, Vector, text_features
+from .families import UNKNOWN, Vector, text_features
 from .usage import Usage
 from .vision import UNKNOWN_VISION, Vision
 
@@ -128,10 +128,10 @@ class Meter:
     ``revision``: another number after each change of a size that was known or estimated before.
     """
 
-    def __init__(self, family: Family = UNKNOWN, vision: Vision = UNKNOWN_VISION) -> None:
+    def __init__(self, ratios: tuple[Vector, ...] = UNKNOWN, vision: Vision = UNKNOWN_VISION) -> None:
         self.vision = vision
         self._count: Callable[[str], float] | None = None
-        self._calibration = self._of_turns = Calibration(family.ratios)  # by which texts are estimated, and turns
+        self._calibration = self._of_turns = Calibration(ratios)  # by which texts are estimated, and turns
         self.sizes, self._unsaved = PartSizes(), PartSizes()
         self._prompt = NEW_PROMPT, 0.0  # the last one whose size was counted before it was accepted
         self.overhead: float | None = None

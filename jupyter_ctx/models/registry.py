@@ -13,7 +13,7 @@ from typing import Any
 from ..config.aliases import model_of
 from ..config.settings import Settings
 from ..context.budget import Budget, default_reserve
-from ..context.families import family_of
+from ..context.families import ratios_of, vocabulary_of
 from ..context.learned_limit import LearnedLimit, Refused
 from ..context.tokens import Fixed, Meter, PartSizes, SentRequest
 from ..context.usage import Usage
@@ -236,7 +236,7 @@ class Models:
         """Learn from the usage of one reply; see :meth:`~jupyter_ctx.context.tokens.Meter.reported`."""
         with self._learning:
             target.meter.reported(sent, reply.text, usage, turn_id=turn_id)
-        vocabulary = family_of(target.settings.model).vocabulary
+        vocabulary = vocabulary_of(target.settings.model)
         if vocabulary is not None and _counting(target.settings) == "auto":
             load_soon(vocabulary)
             target.meter.count_by(counter(vocabulary))
@@ -372,8 +372,7 @@ def _counting(settings: Settings) -> str:
 
 def _new_meter(settings: Settings) -> Meter:
     """Return a meter that knows of a model what its name tells."""
-    family = family_of(settings.model)
-    meter = Meter(family, vision_of(settings.model))
-    if family.vocabulary is not None and _counting(settings) == "tiktoken":
-        meter.count_by(counter(family.vocabulary))
+    meter, vocabulary = Meter(ratios_of(settings.model), vision_of(settings.model)), vocabulary_of(settings.model)
+    if vocabulary is not None and _counting(settings) == "tiktoken":
+        meter.count_by(counter(vocabulary))
     return meter
