@@ -122,7 +122,6 @@ OVERFLOW_CODE = (
     r"|tokens\W+must be at least 1, got -\d"  # vLLM: the room left for the reply
 )
 OUTPUT_WORDS = r"(?:max_(?:new_|completion_|output_)?tokens|max~new|tokens you|completion|output|generat|predict|reply)"
-INPUT_WORDS = r"(?:prompt|input|messages?|conversation|chat|history)\b"
 SUM = r"(?:(?:input|prompt)\w*\W+(?:and|plus|\+)\W+(?:\w+ )?(?:output|completion|prediction)|max_total)"
 # Arithmetic alone counts only in a text about tokens, and for limits of at least this many.
 TOKEN_TOPIC = r"tokens\b|token~count|tokeni[sz]|\bprompt\b|context(?!=\()|\b(?:n_)?ctx|input~(?:len|ids)"
@@ -349,12 +348,12 @@ def _figures(text: str) -> dict[str, int]:
     if "input" in figures:
         figures["input"] += figures.get("tools", 0)
     # what was sent is more than the limit, and what is exceeded comes first
-    is_of_input = "output" not in figures and (_finds(INPUT_WORDS, text) or not _finds(OUTPUT_WORDS, text))
+    is_of_input = "output" not in figures and not _finds(OUTPUT_WORDS, text)
     for role, value in sorted(unclear):
         if "limit" not in figures and (role == "beyond" or value <= figures.get("input", 0) + figures.get("output", 0)):
             figures["limit"] = value
         elif is_of_input:
-            figures.setdefault("both" if _finds(SUM, text) else "input", value)
+            figures.setdefault("input", value)
     return figures
 
 
