@@ -44,8 +44,6 @@ class Ledger:
     is within turns.
     """
 
-    __slots__ = ("_calls", "_cells", "_counts", "_guesses", "_pinned", "_pinned_guesses", "_sums")
-
     def __init__(self) -> None:
         self._sums, self._guesses = [0.0], [0.0]
         self._pinned, self._pinned_guesses = [0.0], [0.0]

@@ -42,8 +42,6 @@ class Overflow:
 
 # In patterns, "~" joins the words of a name: context length, context_length, ContextLength.
 
-UNIT = r"(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries)\b"  # units of other limits
-
 # What a word of a clause names; the first row that matches decides. Only words that tell an overflow from something
 # else are listed. "#" stands for a number.
 WORDS = {
@@ -130,7 +128,7 @@ LEAST_LIMIT = 256
 NUMBER = (
     r"(?<![\w.<$-])(?<!\w\[|\d:)(?<!be at least )(?:\[[01], ?)?"
     r"(?P<whole>\d{1,3}(?:[ .,_'’]\d{3}){1,4}|\d{1,12})(?P<part>\.\d\d?(?=[km]))?(?P<unit>[km])?(?:\.0+(?!\d))?"
-    rf"(?!\w|[.,:]\d|-(?!token)| ?{UNIT}| (?:images|messages|pages|seconds)\b)"
+    r"(?!\w|[.,:]\d|-(?!token)| ?(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries|images|messages|pages|seconds)\b)"
     r"(?<!limit \(2013)"  # MiniMax: a status code
 )
 ADDRESS = r"https?://[^\s\"'<>]+"  # numbers in addresses mean nothing
@@ -192,7 +190,6 @@ CHINESE = {
     "length": r"[长長]度|大小|数量|总数|数",
     "received": r"收到|当前|实际|包含",
 }
-IDEOGRAPHS = r"[\u3400-\u9fff]+"
 
 
 def classify_overflow(status: int | None, body: Any) -> Overflow | None:
@@ -293,12 +290,12 @@ def _ends(text: str) -> str:
 
 def in_english(text: str) -> str:
     """Return a refusal with its Chinese words translated into English."""
-    if not compiled(IDEOGRAPHS).search(text):
+    if text.isascii():
         return text
     for word, pattern in CHINESE.items():
         text = compiled(pattern).sub(f" {word} ", text)
-    text = re.sub(rf"(?<=\d){IDEOGRAPHS}", ", ", text)
-    return re.sub(IDEOGRAPHS, " ", text)
+    text = re.sub(r"(?<=\d)[\u3400-\u9fff]+", ", ", text)
+    return re.sub(r"[\u3400-\u9fff]+", " ", text)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from operator import itemgetter
 
 Measure = Callable[[str], float]
 
@@ -37,41 +37,31 @@ def missing_facts(said: Sequence[str], summary: str) -> tuple[frozenset[str], fr
     return wanted, frozenset(fact for fact in wanted if fact not in shorter)
 
 
-class _Line(NamedTuple):
-    """A line that a summary may take: its text, its facts, their worth for its size, and its size in tokens."""
-
-    text: str
-    facts: frozenset[str]
-    worth: float
-    size: float
-
-
 def pick_lines(said: Sequence[str], wanted: frozenset[str], cap: float, measure: Measure) -> list[str]:
     """Return the lines that hold most of ``wanted`` in ``cap`` tokens, in their original order.
 
     A fact weighs more in a message that has few, so that a long paste does not crowd out a sentence. A decision counts
     as a fact. The first lines fill the remaining room.
     """
-    lines = list[_Line]()
+    lines = list[tuple[float, float, str, frozenset[str]]]()  # worth for its size, size, text and facts of each
     for text in said:
         there = facts(text) & wanted
         weight = 1 / max(1, len(there)) ** 0.5
         for part in filter(None, map(str.strip, re.split(LINE_END, text))):
-            decision = {part} if re.search(DECISION, part) else set()  # which counts as a fact
+            decision = {part} if re.search(DECISION, part) else set()
             held, size = (facts(part) & there) | decision, measure(part) + 1
-            lines.append(_Line(part, held, weight * len(held) / size, size))
-    best_first = sorted(range(len(lines)), key=lambda i: -lines[i].worth)
-    taken, seen = set[int](), set[str]()
-    for i in best_first:
-        if lines[i].size <= cap and lines[i].facts - seen:
-            taken.add(i)
-            seen |= lines[i].facts
-            cap -= lines[i].size
-    for i, line in enumerate(lines):
-        if line.size <= cap and i not in taken:
-            taken.add(i)
-            cap -= line.size
-    return list(dict.fromkeys(lines[i].text for i in sorted(taken)))
+            lines.append((weight * len(held) / size, size, part, held))
+    taken, seen = set[str](), set[str]()
+    for _, size, part, held in sorted(lines, key=itemgetter(0), reverse=True):
+        if size <= cap and held - seen:
+            taken.add(part)
+            seen |= held
+            cap -= size
+    for _, size, part, _ in lines:
+        if size <= cap and part not in taken:
+            taken.add(part)
+            cap -= size
+    return [part for part in dict.fromkeys(line[2] for line in lines) if part in taken]
 
 
 def fenced(text: str) -> str:

@@ -205,7 +205,7 @@ class Meter:
             return
         answered = usage.output_tokens - usage.reasoning_tokens
         # a token ends the reply; thoughts may be counted in it, too
-        self._learn(self._vector(reply), min(answered - 1, 2 * self.tokens(reply)))
+        self._calibration = self._calibration.learned(self._vector(reply), min(answered - 1, 2 * self.tokens(reply)))
         is_text = not is_first or (turn_id is None and expected > MOSTLY_TEXT)  # and not perhaps the template's
         shares = self._shares(sent, total, learn=is_text)
         if turn_id is not None:
@@ -231,9 +231,6 @@ class Meter:
     def _expected(self, sent: SentRequest) -> float:
         return sum(self._beside_turns(sent).values()) + sent.counted + sent.guessed
 
-    def _learn(self, text: Vector, tokens: float) -> None:
-        self._calibration = self._calibration.learned(text, tokens)
-
     def _shares(self, sent: SentRequest, total: int, *, learn: bool = True) -> PartSizes | None:
         """Fit the parts that are estimated to a total, and return their sizes; ``None`` where that is implausible."""
         turns = sent.turns() if sent.guessed else {}
@@ -245,7 +242,7 @@ class Meter:
             return None
         shares = {part: tokens * left / guessed for part, tokens in guesses.items()}
         if learn and not turns and not sent.attached:  # tokens of images say nothing about text
-            self._learn(self._vector(sent.prompt, 1.0), shares[NEW_PROMPT])
+            self._calibration = self._calibration.learned(self._vector(sent.prompt, 1.0), shares[NEW_PROMPT])
         return shares
 
     def _scaled(self, sent: SentRequest, total: int) -> PartSizes:
