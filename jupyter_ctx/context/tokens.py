@@ -6,8 +6,8 @@ one endpoint, makes of a text.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
+from math import fsum
 from operator import add, mul
 from typing import NamedTuple
 
@@ -47,22 +47,22 @@ class Calibration:
         texts, tokens = zip(nothing, *reports, strict=True)
         total, fits = tuple(map(sum, zip(*texts, strict=True))), list[tuple[float, float, Vector]]()
         for ratios in [(*each, MESSAGE) for each in options]:
-            factor = (sum(tokens) + PRIOR) / (_product(ratios, total) + PRIOR)
-            misses = [told / max(factor * _product(ratios, text), 1.0) - 1 for text, told in reports]
-            fits.append(
-                (_product(misses, misses) + (factor - 1) ** 2, factor, ratios)
-            )  # those without one are likelier
+            factor = (sum(tokens) + PRIOR) / (sum(map(mul, ratios, total)) + PRIOR)
+            error = (factor - 1) ** 2  # ratios that need no factor are likelier
+            for text, told in reports:
+                error += (told / max(factor * sum(map(mul, ratios, text)), 1.0) - 1) ** 2
+            fits.append((error, factor, ratios))
         _, self.factor, self.ratios = min(fits)
         # the share of each kind of text of which little is known
         self._unseen = [SEEN / (SEEN + told) for told in map(mul, self.ratios, total)]
 
     def estimate(self, text: Vector) -> float:
         """Return the estimated tokens of a text."""
-        return text[0] + self.factor * _product(self.ratios, text[1:])
+        return text[0] + self.factor * fsum(map(mul, self.ratios, text[1:]))
 
     def unseen(self, text: Vector) -> float:
         """Return the tokens of an estimate that rest on kinds of text of which reports have told little."""
-        return self.factor * _product(map(mul, self.ratios, text[1:]), self._unseen)
+        return self.factor * fsum(map(mul, map(mul, self.ratios, text[1:]), self._unseen))
 
     def learned(self, text: Vector, tokens: float) -> Calibration:
         """Return the calibration after a report of this many tokens for a text."""
@@ -82,10 +82,6 @@ class Calibration:
         """Return the calibration of the same tokenizer after these reports."""
         is_settled = len(self.reports) == MOST_REPORTS  # which ratios fit is known by now
         return Calibration((self.ratios[:-1],) if is_settled else self._options, reports)
-
-
-def _product(numbers: Iterable[float], others: Iterable[float]) -> float:
-    return math.fsum(map(mul, numbers, others))
 
 
 class Fixed(NamedTuple):
@@ -198,28 +194,33 @@ class Meter:
         parts, the prompt included. Where the shares would be implausible, all parts are scaled to sum
         to the report; one of far too many tokens is not believed.
         """
-        total, expected, is_first = usage.input_tokens, self._expected(sent), self.overhead is None
+        total, parts, is_first = usage.input_tokens, self._beside_turns(sent), self.overhead is None
+        expected = sum(parts.values()) + sent.counted + sent.guessed
         if is_first:  # the server may add a system prompt of its own
             self.overhead = min(max(total - expected, 0.0), OVERHEAD_AT_MOST)
+            parts = self._beside_turns(sent)
         elif total > PLAUSIBLE * expected + OVERHEAD_AT_MOST:
             return
         answered = usage.output_tokens - usage.reasoning_tokens
         # a token ends the reply; thoughts may be counted in it, too
         self._calibration = self._calibration.learned(self._vector(reply), min(answered - 1, 2 * self.tokens(reply)))
         is_text = not is_first or (turn_id is None and expected > MOSTLY_TEXT)  # and not perhaps the template's
-        shares = self._shares(sent, total, learn=is_text)
+        shares = self._shares(sent, parts, total, learn=is_text)
         if turn_id is not None:
-            shares = shares or self._scaled(sent, total)
+            if shares is None:  # all parts are scaled
+                parts |= sent.turns()
+                shares = {part: tokens * total / max(sum(parts.values()), 1.0) for part, tokens in parts.items()}
             self.sizes[turn_id] = self._unsaved[turn_id] = shares.pop(NEW_PROMPT) + answered
             self._keep(shares)
             self._prompt = NEW_PROMPT, 0.0  # that prompt is a turn now
+        now_expected = sum(self._beside_turns(sent).values()) + sent.counted + sent.guessed
         most = min(total, PLAUSIBLE * expected) - OVERHEAD_AT_MOST
-        self._surplus = max(self._surplus, most / max(self._expected(sent), 1.0))
+        self._surplus = max(self._surplus, most / max(now_expected, 1.0))
         self._settle()
 
     def record_count(self, sent: SentRequest, total: int) -> None:
         """Learn from the total of a request that was counted but not answered. Parts counted before keep their size."""
-        shares = self._shares(sent, total)
+        shares = self._shares(sent, self._beside_turns(sent), total)
         if shares is not None:
             self._prompt = sent.prompt, max(shares.pop(NEW_PROMPT) - sent.attached, 0.0)
             self._keep(shares)
@@ -228,28 +229,18 @@ class Meter:
     def _beside_turns(self, sent: SentRequest) -> PartSizes:
         return {NEW_PROMPT: self.message(sent.prompt) + sent.attached, sent.fixed: self.fixed(sent.fixed)}
 
-    def _expected(self, sent: SentRequest) -> float:
-        return sum(self._beside_turns(sent).values()) + sent.counted + sent.guessed
-
-    def _shares(self, sent: SentRequest, total: int, *, learn: bool = True) -> PartSizes | None:
+    def _shares(self, sent: SentRequest, beside: PartSizes, total: int, *, learn: bool = True) -> PartSizes | None:
         """Fit the parts that are estimated to a total, and return their sizes; ``None`` where that is implausible."""
-        turns = sent.turns() if sent.guessed else {}
-        parts = (self._beside_turns(sent) | turns).items()
-        guesses = {part: tokens for part, tokens in parts if part not in self.sizes}
+        guesses = beside | sent.turns() if sent.guessed else beside
+        guesses = {part: tokens for part, tokens in guesses.items() if part not in self.sizes}
         guessed = sum(guesses.values())
-        left = total - self._expected(sent) + guessed
+        left = total - (sum(beside.values()) + sent.counted + sent.guessed - guessed)
         if not max(guessed / PLAUSIBLE, 1) <= left <= PLAUSIBLE * guessed + OVERHEAD_AT_MOST:
             return None
         shares = {part: tokens * left / guessed for part, tokens in guesses.items()}
-        if learn and not turns and not sent.attached:  # tokens of images say nothing about text
+        if learn and not sent.guessed and not sent.attached:  # tokens of images say nothing about text
             self._calibration = self._calibration.learned(self._vector(sent.prompt, 1.0), shares[NEW_PROMPT])
         return shares
-
-    def _scaled(self, sent: SentRequest, total: int) -> PartSizes:
-        """Return the sizes of all parts, scaled to sum to a total."""
-        factor = total / max(self._expected(sent), 1.0)
-        parts = (self._beside_turns(sent) | sent.turns()).items()
-        return {part: tokens * factor for part, tokens in parts}
 
     def _keep(self, sizes: PartSizes) -> None:
         self.sizes |= sizes

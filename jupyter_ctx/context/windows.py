@@ -89,6 +89,7 @@ class WindowTable:
     prices: Mapping[str, Prices] = field(default_factory=dict)
     facts: Mapping[Fact, Mapping[str, bool | None]] = field(default_factory=dict)
 
+    @lru_cache(4_096)  # noqa: B019  # a turn asks for the same few names again and again
     def find(self, model: str) -> ContextWindow | None:
         """Return the window of a model's own row, else the assumed one of its family's row or of a relative's."""
         own, family = self._rows_for("windows", model)
@@ -98,17 +99,18 @@ class WindowTable:
             return None
         return ContextWindow(*self.rows[family], matched=family.rstrip("-"))
 
+    @lru_cache(4_096)  # noqa: B019
     def find_prices(self, model: str) -> Prices | None:
         """Return the prices of the row that answers for a model itself."""
         own, _ = self._rows_for(PRICES, model)
         return None if own is None else self.prices[own]
 
+    @lru_cache(4_096)  # noqa: B019
     def says(self, fact: Fact, model: str) -> bool | None:
         """Return whether a fact holds of a model, by its own row, else its family's; ``None``: the table is silent."""
         own, family = self._rows_for(fact, model)
         return self.facts.get(fact, {}).get(own or family or "")
 
-    @lru_cache(4_096)  # noqa: B019  # a turn asks for the same few names again and again
     def _rows_for(self, kind: str, model: str) -> tuple[str | None, str | None]:
         """Return the row of a kind that answers for a model itself, and its family's; of windows, or a relative's."""
         rows = self._spelled(kind)
