@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import fsum
-from operator import add, mul
+from operator import add, itemgetter, mul
 from typing import NamedTuple
 
 from .budget import MARGIN
@@ -52,7 +52,7 @@ class Calibration:
             for text, told in reports:
                 error += (told / max(factor * sum(map(mul, ratios, text)), 1.0) - 1) ** 2
             fits.append((error, factor, ratios))
-        _, self.factor, self.ratios = min(fits)
+        _, self.factor, self.ratios = min(fits, key=itemgetter(0))
         # the share of each kind of text of which little is known
         self._unseen = [SEEN / (SEEN + told) for told in map(mul, self.ratios, total)]
 
@@ -196,11 +196,11 @@ class Meter:
         """
         total, parts, is_first = usage.input_tokens, self._beside_turns(sent), self.overhead is None
         expected = sum(parts.values()) + sent.counted + sent.guessed
-        if is_first:  # the server may add a system prompt of its own
+        if not is_first and total > PLAUSIBLE * expected + OVERHEAD_AT_MOST:
+            return  # before the first report a server may add a system prompt of its own
+        if is_first and turn_id is not None:
             self.overhead = min(max(total - expected, 0.0), OVERHEAD_AT_MOST)
             parts = self._beside_turns(sent)
-        elif total > PLAUSIBLE * expected + OVERHEAD_AT_MOST:
-            return
         answered = usage.output_tokens - usage.reasoning_tokens
         # a token ends the reply; thoughts may be counted in it, too
         self._calibration = self._calibration.learned(self._vector(reply), min(answered - 1, 2 * self.tokens(reply)))

@@ -57,6 +57,10 @@ def test_a_few_scripts_tell_which_vocabulary_an_unknown_model_has(ratios: Vector
         assert meter.message(text) == pytest.approx(truth.estimate(vector(text)), rel=0.3)
 
 
+def test_before_any_report_the_first_ratios_hold() -> None:
+    assert Calibration(UNKNOWN).ratios[:-1] == UNKNOWN[0] != min(UNKNOWN)
+
+
 def test_another_tokenizer_behind_the_same_name_is_learned_after_hundreds_of_reports() -> None:
     calibration = Calibration(UNKNOWN[:1])
     for _ in range(400):
