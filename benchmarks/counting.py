@@ -31,8 +31,8 @@ from typing import Any
 
 from benchmarks.measuring import is_installed
 from benchmarks.texts import EIGHT, load, message, package
-from jupyter_ctx.context.budget import MARGIN
-from jupyter_ctx.context.families import Family, family_of, text_features
+from jupyter_ctx.context.budget import PROMPT_MARGIN
+from jupyter_ctx.context.families import Vector, ratios_of, text_features, vocabulary_of
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.tokenizer import SPLITS, counter
@@ -137,7 +137,7 @@ def talk(count: Count, meter: Meter, kinds: list[list[str]], rng: random.Random)
         meter.reported(SentRequest(fixed, prompt, counted), said, usage, turn_id=str(turn))
         if turn >= 3:
             off, added = told - usage.input_tokens, usage.input_tokens - carried
-            misses.append(Miss(abs(off) / usage.input_tokens, abs(off) / added, -off > MARGIN * told))
+            misses.append(Miss(abs(off) / usage.input_tokens, abs(off) / added, -off > PROMPT_MARGIN * told))
         carried = usage.input_tokens + count(said) + 4
     return misses
 
@@ -149,13 +149,13 @@ def quantile(values: list[float], share: float) -> float:
 
 def rows(name: str, model: str, count: Count) -> list[tuple[str, Callable[[], Meter]]]:
     """Return a tokenizer's rows: their heading, and a function that makes a new meter."""
-    family = family_of(model)
-    if family.vocabulary is None:
+    family = ratios_of(model)
+    if vocabulary_of(model) is None:
         return [(name, lambda: Meter(family)), (f"{name} (no name)", Meter)]
     return [(f"{name} (auto)", partial(counting, family, count)), (f"{name} (approximate)", lambda: Meter(family))]
 
 
-def counting(family: Family, count: Count) -> Meter:
+def counting(family: tuple[Vector, ...], count: Count) -> Meter:
     """Return a meter that counts by a vocabulary."""
     meter = Meter(family)
     meter.count_by(count)
@@ -171,10 +171,10 @@ def cases(rng: random.Random) -> dict[str, list[list[str]]]:
 
 def speed(kinds: dict[str, list[list[str]]]) -> str:
     """Return the time that the analysis of a text takes, for each kind: the least of 20 rounds."""
-    figures = []
+    figures, analyze = [], text_features.__wrapped__  # without its cache
     for kind, (paragraphs, *_) in kinds.items():
         text = "\n".join(paragraphs)[:2_000]
-        least = min(timeit.repeat(lambda text=text: text_features(text), number=50, repeat=20)) / 50  # type: ignore[misc]
+        least = min(timeit.repeat(lambda text=text: analyze(text), number=50, repeat=20)) / 50  # type: ignore[misc]
         figures.append(f"{kind} {least * 1e9 / len(text.encode()):.1f}")
     return ", ".join(figures)
 

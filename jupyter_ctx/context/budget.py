@@ -14,6 +14,7 @@ FillState = Literal["ok", "half", "high", "full", "over"]
 
 HALF, HIGH, FULL = 0.50, 0.75, 0.90
 MARGIN = 0.20  # kept free of every estimated token, never of a counted one
+PROMPT_MARGIN = 0.10  # where all but the new prompt was counted, and so much is known of the tokenizer
 RESERVE = 4_096
 REASONING_RESERVE = 25_000
 EFFORT_RESERVES = {"none": RESERVE, "minimal": 8_000, "low": 8_000, "medium": 25_000, "high": 40_000, "max": 64_000}
@@ -62,16 +63,6 @@ class Budget:
     def limit(self) -> int:
         """Tokens a prompt may have."""
         return prompt_limit(self.window, self.reserve, self.share)
-
-    @property
-    def available(self) -> int:
-        """Tokens left for turns beside what is always sent."""
-        return max(0, self.limit - self.fixed)
-
-    @property
-    def target(self) -> int:
-        """Tokens of turns that may be planned while nothing has been counted."""
-        return math.floor(self.available * (1 - MARGIN) + 1e-9)
 
     @property
     def fill(self) -> float:

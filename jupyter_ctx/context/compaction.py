@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from .budget import MARGIN
+from .budget import MARGIN, PROMPT_MARGIN
 
 if TYPE_CHECKING:
     from ..config.settings import Settings
@@ -43,8 +43,6 @@ class Ledger:
     they are sent wherever the cut is. So are estimated sizes, which need a margin, and what
     is within turns.
     """
-
-    __slots__ = ("_calls", "_cells", "_counts", "_guesses", "_pinned", "_pinned_guesses", "_sums")
 
     def __init__(self) -> None:
         self._sums, self._guesses = [0.0], [0.0]
@@ -91,16 +89,9 @@ class Ledger:
         """Return how many of a view's tokens, pinned turns included, are estimated."""
         return self._guesses[end] - self._guesses[start] + self._pinned_guesses[end]
 
-    def first_within(self, room: float, start: int, end: int, *, guess_weight: float = 0.0) -> int:
-        """Return the earliest start from which the unpinned turns up to ``end`` take at most ``room`` tokens.
-
-        Each estimated token counts as ``1 + guess_weight`` tokens.
-        """
-        sums, guesses, room = self._sums, self._guesses, max(room, 0.0)
-        if not guess_weight:
-            return bisect_left(sums, sums[end] - room, start, end)
-        most = sums[end] + guess_weight * guesses[end] - room
-        return bisect_left(range(end), most, start, key=lambda i: sums[i] + guess_weight * guesses[i])
+    def first_within(self, room: float, start: int, end: int) -> int:
+        """Return the earliest start from which the unpinned turns up to ``end`` take at most ``room`` tokens."""
+        return bisect_left(self._sums, self._sums[end] - max(room, 0.0), start, end)
 
     def last(self, turns: int, start: int, end: int) -> int:
         """Return the latest start from which there are this many unpinned turns up to ``end``, else ``start``."""
@@ -135,25 +126,24 @@ class RequestSize(NamedTuple):
         """Return the tokens of all but the new prompt in a view that begins at ``start``."""
         return self.fixed + self.ledger.in_view(start, self.end)
 
-    def fits(self, share: float = 1.0, *, start: int | None = None) -> bool:
-        """Return whether a view from ``start`` (default: the current one) fits in ``share`` of the limit.
-
-        The margin is on all that is only estimated, the new prompt included.
-        """
-        return self.with_margin(self.start if start is None else start) <= self.limit * share
+    def estimated(self, start: int) -> tuple[float, float]:
+        """Return the tokens of a view that are only estimated, and the share to keep free of them and the prompt's."""
+        tokens = self.guessed + self.ledger.guessed(start, self.end)
+        return tokens, MARGIN if tokens else PROMPT_MARGIN
 
     def with_margin(self, start: int) -> float:
         """Return the tokens of a view from ``start`` and the new prompt, with the margin on what is only estimated."""
-        estimated = self.guessed + self.ledger.guessed(start, self.end)
-        return self.tokens_from(start) - estimated + (estimated + self.prompt) / (1 - MARGIN)
+        estimated, margin = self.estimated(start)
+        return self.tokens_from(start) - estimated + (estimated + self.prompt) / (1 - margin)
 
     def most(self, share: float = 1.0) -> int:
         """Return the tokens up to which this request may grow by a new prompt and still fit in ``share`` of the limit.
 
         The margin is kept free of what is only estimated, which the new prompt always is.
         """
-        counted = self.tokens_from(self.start) - self.guessed - self.ledger.guessed(self.start, self.end)
-        return max(0, math.floor(counted + (1 - MARGIN) * (share * self.limit - counted) + 1e-6))
+        estimated, margin = self.estimated(self.start)
+        counted = self.tokens_from(self.start) - estimated
+        return max(0, math.floor(counted + (1 - margin) * (share * self.limit - counted) + 1e-6))
 
 
 class Cut(NamedTuple):
@@ -192,10 +182,10 @@ def decide(now: RequestSize, settings: Settings, *, goal: float | None = None) -
     A request above ``compact_at`` is cut to 0.6 of the limit, or to well below ``compact_at`` where that is less; one
     with more than ``max_turns`` turns to 0.6 of these, so that it happens rarely.
     """
-    share, reasons = compact_share(settings, now.limit), list[str]()
-    too_large, down_to, turns = False, TRIM_TO, None
-    if not now.fits(share):
-        too_large, down_to = not now.fits(), min(TRIM_TO, BELOW * share)
+    needed, share, reasons = now.with_margin(now.start), compact_share(settings, now.limit), list[str]()
+    too_large, down_to, turns = needed > now.limit, TRIM_TO, None
+    if needed > share * now.limit:
+        down_to = min(TRIM_TO, BELOW * share)
         reasons += [] if too_large else [f"compact_at {settings.compact_at:,.15g}"]
     most = settings.max_turns
     if most is not None and now.ledger.count(now.start, now.end) > most:
@@ -230,15 +220,12 @@ def _cut_down(now: RequestSize, goal: float, min_turns: int, max_turns: int | No
     ledger, start, end = now.ledger, now.start, now.end
     others = now.fixed + ledger.pinned(end) + now.prompt
     cut = _nearest(ledger, goal - others, start, end)
-    if not now.fits(start=cut):
-        weight = 1 / (1 - MARGIN) - 1
-        estimated = now.guessed + now.prompt + ledger.guessed(end, end)
-        room = now.limit - others - weight * estimated
-        cut = max(cut, ledger.first_within(room, start, end, guess_weight=weight))
+    cut += bisect_left(range(cut, end), True, key=lambda at: now.with_margin(at) <= now.limit)
     if max_turns is not None:
         cut = max(cut, ledger.last(max_turns, start, end))
     wanted = ledger.last(min_turns, start, end)
-    cut = wanted if wanted < cut and now.fits(start=wanted) else cut
+    if wanted < cut and now.with_margin(wanted) <= now.limit:
+        cut = wanted
     return _cut_at(now, cut)
 
 

@@ -7,7 +7,7 @@ import string
 from bisect import bisect
 from collections import Counter
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 Vector = tuple[float, ...]
 Vocabulary = Literal["o200k_base", "cl100k_base"]
@@ -63,16 +63,6 @@ def _is_wordlike(run: str) -> bool:
     return letters > FEW_LETTERS and len(re.findall(ALTERNATING, run)) > ALTERNATION * len(run)
 
 
-class Family(NamedTuple):
-    """A family: the ratios that its vocabulary may have, and the vocabulary it counts by where that is public.
-
-    Ratios are tokens for each kind of a text's features; the first hold until reports have shown which fit.
-    """
-
-    ratios: tuple[Vector, ...]
-    vocabulary: Vocabulary | None = None
-
-
 # Tokens for each unit of a kind, in the order of KINDS. Fitted to what each public vocabulary makes of handbooks and
 # user interfaces in thirty languages (Debian packages of LibreOffice, GNOME, Firefox, the FAQ), code and JSON; of DNA,
 # proteins, hashes and base64, of which a vocabulary that splits digits makes more.
@@ -92,25 +82,36 @@ CLAUDE_5 = (1.54, 1.07, 1.5, 1, 0.52, 1, 0.9, 1.15, 1.1, 1.2, 1.2, 1.2, 1.4, 1.7
 # Most models of today have vocabularies of 100,000 entries and more, for many languages: their mean is the first guess
 LARGE = (O200K, QWEN, LLAMA_3, LLAMA_4, DEEPSEEK, TEKKEN)
 MEAN = tuple(sum(ratios) / len(LARGE) for ratios in zip(*LARGE, strict=True))
-UNKNOWN = Family((MEAN, *LARGE, CL100K, LLAMA_2, SMOLLM))
+UNKNOWN = (MEAN, *LARGE, CL100K, LLAMA_2, SMOLLM)
 # The first pattern that matches at the beginning of a word of the model's name decides
 FAMILIES = (
-    (r"gpt-(?:4o|4[.-]1|oss|[5-9])|chatgpt-4o|o\d|codex", Family((O200K,), "o200k_base")),
-    (r"gpt-(?:4|3[.-]?5)", Family((CL100K,), "cl100k_base")),
-    (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])|claude-fable", Family((CLAUDE_5,))),
-    (r"claude", Family((CLAUDE_3,))),
-    (r"smollm", Family((SMOLLM,))),
-    (r"tinyllama|llama-?2|phi-3|mi[sx]tral[-:](?:7b|8x)", Family((LLAMA_2,))),
-    (r"llama-?3|hermes-?3", Family((LLAMA_3,))),
-    (r"llama-?4", Family((LLAMA_4,))),
-    (r"qwen|qwq", Family((QWEN,))),
-    (r"deepseek", Family((DEEPSEEK,))),
-    (r"\w*str[ao]l|\w*xtral", Family((TEKKEN,))),
+    (r"gpt-(?:4o|4[.-]1|oss|[5-9])|chatgpt-4o|o\d|codex", O200K),
+    (r"gpt-(?:4|3[.-]?5)", CL100K),
+    (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])|claude-fable", CLAUDE_5),
+    (r"claude", CLAUDE_3),
+    (r"smollm", SMOLLM),
+    (r"tinyllama|llama-?2|phi-3|mi[sx]tral[-:](?:7b|8x)", LLAMA_2),
+    (r"llama-?3|hermes-?3", LLAMA_3),
+    (r"llama-?4", LLAMA_4),
+    (r"qwen|qwq", QWEN),
+    (r"deepseek", DEEPSEEK),
+    (r"\w*str[ao]l|\w*xtral", TEKKEN),
 )
+PUBLIC: dict[Vector, Vocabulary] = {O200K: "o200k_base", CL100K: "cl100k_base"}
 
 
 @lru_cache(maxsize=1_000)
-def family_of(model: str) -> Family:
-    """Return the family of a model, judged by its name, whoever serves the model."""
+def ratios_of(model: str) -> tuple[Vector, ...]:
+    """Return the ratios that a model's vocabulary may have, judged by its name, whoever serves the model.
+
+    The first hold until reports have shown which fit.
+    """
     name = model.lower()
-    return next((family for words, family in FAMILIES if re.search(rf"(?<![a-z0-9])(?:{words})", name)), UNKNOWN)
+    family = (ratios for words, ratios in FAMILIES if re.search(rf"(?<![a-z0-9])(?:{words})", name))
+    known = next(family, None)
+    return UNKNOWN if known is None else (known,)
+
+
+def vocabulary_of(model: str) -> Vocabulary | None:
+    """Return the vocabulary by which a model counts, where that is public."""
+    return PUBLIC.get(ratios_of(model)[0])

@@ -42,8 +42,6 @@ class Overflow:
 
 # In patterns, "~" joins the words of a name: context length, context_length, ContextLength.
 
-UNIT = r"(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries)\b"  # units of other limits
-
 # What a word of a clause names; the first row that matches decides. Only words that tell an overflow from something
 # else are listed. "#" stands for a number.
 WORDS = {
@@ -107,15 +105,13 @@ PAID_TIER = (
     r"[^.\n]*(?:(?:long|large|1m)[ -]context|(?:context|prompts?)[^.\n]{0,20} (?:above|over|beyond|longer than) \d)"
 )
 OTHER_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
-OWNER = "(?:team|workspace|tenant|organi[sz]ation|customer|user|key|project|account|plan)"
-RATE_LIMIT = (
+RATE_LIMIT = (  # or another limit of whoever asks, such as a team's
     r"^(?:code |status\w* )?(?:40[1-48]|429|529)$"  # a status that a gateway reports inside its own 200 or 400
     r"|(?:rate|usage|request).?limit|quota|throttl|bill(?:ing|ed)|spen[dt]|credits?\b|\bbalance\b|\b[rt]p[md]\b|overloaded"
     r"|concurren|content.(?:policy|filter)|too many requests|(?:please|then) wait\b|slow down|timed? ?out"
-    r"|\bminutes?\b|\b(?:hourly|daily|weekly|monthly|today)\b|trial\b|api.key\b"
-    rf"|(?:\b(?:per|this|a)\W|/ ?)(?:second|sec|minute|min|hour|day|week|month)\b|\b(?:your|the|this)\W{OWNER}\b"
-    # whoever has used up a share: Team 'a' has reached its token limit
-    rf"|\b{OWNER}\b(?!=)(?:(?!context|window|prompt|input|model|messages?)[^.\n]){{0,60}}\b(?:limit|budget|allowance)\b"
+    r"|(?:\b(?:per|this|a)\W|/ ?)(?:second|sec|minute|min|hour|day|week|month)\b|\bminutes?\b"
+    r"|\b(?:hourly|daily|weekly|monthly|today|trial|api.key|team|workspace|tenant|organi[sz]ation|customer)\b"
+    r"|\b(?:your|the|this)\W(?:user|key|project|account|plan)\b|\bplan's\b"
 )
 OVERFLOW_CODE = (
     r"context~overflow|prompt~too~long|input~length~error|\b(?:no room|out of context)\b"
@@ -124,7 +120,6 @@ OVERFLOW_CODE = (
     r"|tokens\W+must be at least 1, got -\d"  # vLLM: the room left for the reply
 )
 OUTPUT_WORDS = r"(?:max_(?:new_|completion_|output_)?tokens|max~new|tokens you|completion|output|generat|predict|reply)"
-INPUT_WORDS = r"(?:prompt|input|messages?|conversation|chat|history)\b"
 SUM = r"(?:(?:input|prompt)\w*\W+(?:and|plus|\+)\W+(?:\w+ )?(?:output|completion|prediction)|max_total)"
 # Arithmetic alone counts only in a text about tokens, and for limits of at least this many.
 TOKEN_TOPIC = r"tokens\b|token~count|tokeni[sz]|\bprompt\b|context(?!=\()|\b(?:n_)?ctx|input~(?:len|ids)"
@@ -133,7 +128,7 @@ LEAST_LIMIT = 256
 NUMBER = (
     r"(?<![\w.<$-])(?<!\w\[|\d:)(?<!be at least )(?:\[[01], ?)?"
     r"(?P<whole>\d{1,3}(?:[ .,_'’]\d{3}){1,4}|\d{1,12})(?P<part>\.\d\d?(?=[km]))?(?P<unit>[km])?(?:\.0+(?!\d))?"
-    rf"(?!\w|[.,:]\d|-(?!token)| ?{UNIT}| (?:images|messages|pages|seconds)\b)"
+    r"(?!\w|[.,:]\d|-(?!token)| ?(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries|images|messages|pages|seconds)\b)"
     r"(?<!limit \(2013)"  # MiniMax: a status code
 )
 ADDRESS = r"https?://[^\s\"'<>]+"  # numbers in addresses mean nothing
@@ -171,9 +166,8 @@ FIGURES = (
 )  # fmt: skip
 LOWER_BOUND = r"(?:at least|passed) $"  # vLLM stops counting at the limit
 INPUT_LIMIT = (
-    r"(?:max\w*[ _](?:allowed )?(?:input|prompt)[ _](?:tokens|length)|(?:input|prompt) tokens? limit)[^\d]*$"
-    r"|(?:input|prompt)s?`? (?:tokens?[^.,]{0,30}exceed|must have|length (?:should|must))"
-    r"(?:(?!context|window|model|output|completion|max_new)[^.])*$"
+    r"(?:input|prompt)s?`?[ _](?:tokens?|length|must have)"
+    r"(?:(?!context|window|model|output|completion|max_new|>)[^.\n])*\Z"
 )
 
 ECHOED_FIELDS = frozenset({"input", "inputs", "messages", "prompt", "content", "contents", "tools", "request"})
@@ -184,9 +178,7 @@ SENTENCE_BREAK = r"\n\s*(?-i:(?=[A-Z{(\[]))|(?<=[})\].])\s*\n"  # before or afte
 # Chinese is written without spaces: a word may begin anywhere. A longer phrase comes before its parts.
 CHINESE = {
     "rate limit": r"频率|频繁|速率|限流|并发|分[钟鐘]|每[秒日天月]|今日|本月|配额|额度|余额|欠费|套餐|账户|超时",
-    "file": r"图片|图像|附件|文件|文档|音频|视频|密钥|令牌|名称|标题|参数|字段|工具|函数",
-    "bytes": r"字节",
-    "characters": r"字符",
+    "characters": r"字[符节]",
     "context": r"上下文(?:窗口|最?大?长度)?",
     "too long": r"[过過太超][长長大多]了?|[放装]不下|已满|用尽",
     "exceeds": r"超[过過出越限标]|[大高长多]于|溢出",
@@ -195,14 +187,9 @@ CHINESE = {
     "limit": r"上限|限[制额定度]|允许|支持|接受",
     "output": r"输出|生成|回复|回答|补全",
     "input": r"提示词?|输入|輸入|对话|会话|聊天|历史|消息|文本|内容|问题",
-    "request body": r"请求(?:主?体|正文)",
-    "request": r"请求",
-    "tokens": r"\btokens?\b|词元",
     "length": r"[长長]度|大小|数量|总数|数",
     "received": r"收到|当前|实际|包含",
-    "and": r"以及|[及和与]",
 }
-IDEOGRAPHS = r"[\u3400-\u9fff]+"
 
 
 def classify_overflow(status: int | None, body: Any) -> Overflow | None:
@@ -303,12 +290,12 @@ def _ends(text: str) -> str:
 
 def in_english(text: str) -> str:
     """Return a refusal with its Chinese words translated into English."""
-    if not compiled(IDEOGRAPHS).search(text):
+    if text.isascii():
         return text
     for word, pattern in CHINESE.items():
         text = compiled(pattern).sub(f" {word} ", text)
-    text = re.sub(rf"(?<=\d){IDEOGRAPHS}", ", ", text)
-    return re.sub(IDEOGRAPHS, " ", text)
+    text = re.sub(r"(?<=\d)[\u3400-\u9fff]+", ", ", text)
+    return re.sub(r"[\u3400-\u9fff]+", " ", text)
 
 
 @cache
@@ -358,12 +345,12 @@ def _figures(text: str) -> dict[str, int]:
     if "input" in figures:
         figures["input"] += figures.get("tools", 0)
     # what was sent is more than the limit, and what is exceeded comes first
-    is_of_input = "output" not in figures and (_finds(INPUT_WORDS, text) or not _finds(OUTPUT_WORDS, text))
+    is_of_input = "output" not in figures and not _finds(OUTPUT_WORDS, text)
     for role, value in sorted(unclear):
         if "limit" not in figures and (role == "beyond" or value <= figures.get("input", 0) + figures.get("output", 0)):
             figures["limit"] = value
         elif is_of_input:
-            figures.setdefault("both" if _finds(SUM, text) else "input", value)
+            figures.setdefault("input", value)
     return figures
 
 

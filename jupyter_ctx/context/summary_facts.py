@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 Measure = Callable[[str], float]
 
@@ -42,24 +43,25 @@ def pick_lines(said: Sequence[str], wanted: frozenset[str], cap: float, measure:
     A fact weighs more in a message that has few, so that a long paste does not crowd out a sentence. A decision counts
     as a fact. The first lines fill the remaining room.
     """
-    lines = list[tuple[str, float, set[str], float]]()  # each with its tokens, its facts, and their worth for its size
+    lines = list[tuple[float, float, str, frozenset[str]]]()  # worth for its size, size, text and facts of each
     for text in said:
         there = facts(text) & wanted
         weight = 1 / max(1, len(there)) ** 0.5
-        for line in filter(None, map(str.strip, re.split(LINE_END, text))):
-            held, size = set(facts(line) & there), measure(line) + 1
-            held |= {line} if re.search(DECISION, line) else set()
-            lines.append((line, size, held, weight * len(held) / size))
-    best_first = sorted(range(len(lines)), key=lambda i: -lines[i][-1])
-    order = [*((i, True) for i in best_first), *((i, False) for i in range(len(lines)))]
-    taken, seen = set[int](), set[str]()
-    for i, needs_new_facts in order:
-        _, size, held, _ = lines[i]
-        if size <= cap and i not in taken and (held - seen or not needs_new_facts):
-            taken.add(i)
+        for part in filter(None, map(str.strip, re.split(LINE_END, text))):
+            decision = {part} if re.search(DECISION, part) else set()
+            held, size = (facts(part) & there) | decision, measure(part) + 1
+            lines.append((weight * len(held) / size, size, part, held))
+    taken, seen = set[str](), set[str]()
+    for _, size, part, held in sorted(lines, key=itemgetter(0), reverse=True):
+        if size <= cap and held - seen:
+            taken.add(part)
             seen |= held
             cap -= size
-    return list(dict.fromkeys(lines[i][0] for i in sorted(taken)))
+    for _, size, part, _ in lines:
+        if size <= cap and part not in taken:
+            taken.add(part)
+            cap -= size
+    return [part for part in dict.fromkeys(line[2] for line in lines) if part in taken]
 
 
 def fenced(text: str) -> str:

@@ -6,13 +6,13 @@ one endpoint, makes of a text.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
-from operator import add, mul
+from math import fsum
+from operator import add, itemgetter, mul
 from typing import NamedTuple
 
 from .budget import MARGIN
-from .families import UNKNOWN, Family, Vector, text_features
+from .families import UNKNOWN, Vector, text_features
 from .usage import Usage
 from .vision import UNKNOWN_VISION, Vision
 
@@ -47,22 +47,22 @@ class Calibration:
         texts, tokens = zip(nothing, *reports, strict=True)
         total, fits = tuple(map(sum, zip(*texts, strict=True))), list[tuple[float, float, Vector]]()
         for ratios in [(*each, MESSAGE) for each in options]:
-            factor = (sum(tokens) + PRIOR) / (_product(ratios, total) + PRIOR)
-            misses = [told / max(factor * _product(ratios, text), 1.0) - 1 for text, told in reports]
-            fits.append(
-                (_product(misses, misses) + (factor - 1) ** 2, factor, ratios)
-            )  # those without one are likelier
-        _, self.factor, self.ratios = min(fits)
+            factor = (sum(tokens) + PRIOR) / (sum(map(mul, ratios, total)) + PRIOR)
+            error = (factor - 1) ** 2  # ratios that need no factor are likelier
+            for text, told in reports:
+                error += (told / max(factor * sum(map(mul, ratios, text)), 1.0) - 1) ** 2
+            fits.append((error, factor, ratios))
+        _, self.factor, self.ratios = min(fits, key=itemgetter(0))
         # the share of each kind of text of which little is known
         self._unseen = [SEEN / (SEEN + told) for told in map(mul, self.ratios, total)]
 
     def estimate(self, text: Vector) -> float:
         """Return the estimated tokens of a text."""
-        return text[0] + self.factor * _product(self.ratios, text[1:])
+        return text[0] + self.factor * fsum(map(mul, self.ratios, text[1:]))
 
     def unseen(self, text: Vector) -> float:
         """Return the tokens of an estimate that rest on kinds of text of which reports have told little."""
-        return self.factor * _product(map(mul, self.ratios, text[1:]), self._unseen)
+        return self.factor * fsum(map(mul, map(mul, self.ratios, text[1:]), self._unseen))
 
     def learned(self, text: Vector, tokens: float) -> Calibration:
         """Return the calibration after a report of this many tokens for a text."""
@@ -82,10 +82,6 @@ class Calibration:
         """Return the calibration of the same tokenizer after these reports."""
         is_settled = len(self.reports) == MOST_REPORTS  # which ratios fit is known by now
         return Calibration((self.ratios[:-1],) if is_settled else self._options, reports)
-
-
-def _product(numbers: Iterable[float], others: Iterable[float]) -> float:
-    return math.fsum(map(mul, numbers, others))
 
 
 class Fixed(NamedTuple):
@@ -117,30 +113,27 @@ class SentRequest(NamedTuple):
     attached: float = 0.0
 
 
-class Learned(NamedTuple):
-    """How a model counts: what the latest reports told, and the tokens of its chat template."""
-
-    latest: tuple[Report, ...]
-    overhead: float | None
-
-
 class Meter:
     """The sizes of texts, fixed parts and turns for one model at one endpoint.
 
     After every report the sizes of the fixed part and of the turns in that view sum to the reported
     tokens, so that the size of every smaller view is known at once.
+
+    ``sizes``: those known from reports.
+    ``overhead``: tokens of the chat template, some of which add a system prompt; ``None``: nothing was reported yet.
+    ``revision``: another number after each change of a size that was known or estimated before.
     """
 
-    def __init__(self, family: Family = UNKNOWN, vision: Vision = UNKNOWN_VISION) -> None:
+    def __init__(self, ratios: tuple[Vector, ...] = UNKNOWN, vision: Vision = UNKNOWN_VISION) -> None:
         self.vision = vision
         self._count: Callable[[str], float] | None = None
-        self._calibration = self._of_turns = Calibration(family.ratios)  # by which texts are estimated, and turns
-        self._known, self._unsaved = PartSizes(), PartSizes()  # as reported, and since they were stored
+        self._calibration = self._of_turns = Calibration(ratios)  # by which texts are estimated, and turns
+        self.sizes, self._unsaved = PartSizes(), PartSizes()
         self._prompt = NEW_PROMPT, 0.0  # the last one whose size was counted before it was accepted
-        self._overhead: float | None = None  # tokens of the chat template; some templates add a system prompt
+        self.overhead: float | None = None
         self._surplus = 1.0  # the most that a request had for each token of its estimate as it is known now
         self._reports = 0
-        self.revision = 0  # another number after each change of a size that was known or estimated before
+        self.revision = 0
 
     def count_by(self, count: Callable[[str], float]) -> None:
         """Count texts by the model's own vocabulary from now on: only what messages add is a guess."""
@@ -170,21 +163,21 @@ class Meter:
 
     def fixed(self, fixed: Fixed) -> float:
         """Return the tokens of what is always sent: as last reported, else estimated."""
-        size = self._known.get(fixed)
+        size = self.sizes.get(fixed)
         if size is not None:
             return size
-        return (self._overhead or 0.0) + self.message(fixed.system) + self.message(fixed.summary)
+        return (self.overhead or 0.0) + self.message(fixed.system) + self.message(fixed.summary)
 
     def fixed_parts(self, fixed: Fixed) -> tuple[float, float, float]:
         """Return the tokens of what the model's template adds, of the system prompt, and of the summary."""
         total = self.fixed(fixed)
         summary = max(0.0, total - self.fixed(Fixed(fixed.system))) if fixed.summary else 0.0
-        template = min(total - summary, self._overhead or 0.0) if fixed.system else total - summary
+        template = min(total - summary, self.overhead or 0.0) if fixed.system else total - summary
         return template, total - summary - template, summary
 
     def turn(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> float:
         """Return the tokens of a turn: as last reported, else estimated with ``attached`` tokens for its files."""
-        size = self._known.get(turn_id)
+        size = self.sizes.get(turn_id)
         if size is not None:
             return size
         estimate = self._of_turns.estimate
@@ -192,7 +185,7 @@ class Meter:
 
     def counted(self, part: Fixed | str) -> bool:
         """Return whether the size of a turn (by its id), or of the fixed texts, comes from a report."""
-        return part in self._known
+        return part in self.sizes
 
     def reported(self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from the usage of one reply, which becomes a turn with a ``turn_id``.
@@ -201,28 +194,33 @@ class Meter:
         parts, the prompt included. Where the shares would be implausible, all parts are scaled to sum
         to the report; one of far too many tokens is not believed.
         """
-        total, expected, is_first = usage.input_tokens, self._expected(sent), self._overhead is None
-        if is_first:  # the server may add a system prompt of its own
-            self._overhead = min(max(total - expected, 0.0), OVERHEAD_AT_MOST)
-        elif total > PLAUSIBLE * expected + OVERHEAD_AT_MOST:
-            return
+        total, parts, is_first = usage.input_tokens, self._beside_turns(sent), self.overhead is None
+        expected = sum(parts.values()) + sent.counted + sent.guessed
+        if not is_first and total > PLAUSIBLE * expected + OVERHEAD_AT_MOST:
+            return  # before the first report a server may add a system prompt of its own
+        if is_first and turn_id is not None:
+            self.overhead = min(max(total - expected, 0.0), OVERHEAD_AT_MOST)
+            parts = self._beside_turns(sent)
         answered = usage.output_tokens - usage.reasoning_tokens
         # a token ends the reply; thoughts may be counted in it, too
-        self._learn(self._vector(reply), min(answered - 1, 2 * self.tokens(reply)))
+        self._calibration = self._calibration.learned(self._vector(reply), min(answered - 1, 2 * self.tokens(reply)))
         is_text = not is_first or (turn_id is None and expected > MOSTLY_TEXT)  # and not perhaps the template's
-        shares = self._shares(sent, total, learn=is_text)
+        shares = self._shares(sent, parts, total, learn=is_text)
         if turn_id is not None:
-            shares = shares or self._scaled(sent, total)
-            self._known[turn_id] = self._unsaved[turn_id] = shares.pop(NEW_PROMPT) + answered
+            if shares is None:  # all parts are scaled
+                parts |= sent.turns()
+                shares = {part: tokens * total / max(sum(parts.values()), 1.0) for part, tokens in parts.items()}
+            self.sizes[turn_id] = self._unsaved[turn_id] = shares.pop(NEW_PROMPT) + answered
             self._keep(shares)
             self._prompt = NEW_PROMPT, 0.0  # that prompt is a turn now
+        now_expected = sum(self._beside_turns(sent).values()) + sent.counted + sent.guessed
         most = min(total, PLAUSIBLE * expected) - OVERHEAD_AT_MOST
-        self._surplus = max(self._surplus, most / max(self._expected(sent), 1.0))
+        self._surplus = max(self._surplus, most / max(now_expected, 1.0))
         self._settle()
 
     def record_count(self, sent: SentRequest, total: int) -> None:
         """Learn from the total of a request that was counted but not answered. Parts counted before keep their size."""
-        shares = self._shares(sent, total)
+        shares = self._shares(sent, self._beside_turns(sent), total)
         if shares is not None:
             self._prompt = sent.prompt, max(shares.pop(NEW_PROMPT) - sent.attached, 0.0)
             self._keep(shares)
@@ -231,34 +229,21 @@ class Meter:
     def _beside_turns(self, sent: SentRequest) -> PartSizes:
         return {NEW_PROMPT: self.message(sent.prompt) + sent.attached, sent.fixed: self.fixed(sent.fixed)}
 
-    def _expected(self, sent: SentRequest) -> float:
-        return sum(self._beside_turns(sent).values()) + sent.counted + sent.guessed
-
-    def _learn(self, text: Vector, tokens: float) -> None:
-        self._calibration = self._calibration.learned(text, tokens)
-
-    def _shares(self, sent: SentRequest, total: int, *, learn: bool = True) -> PartSizes | None:
+    def _shares(self, sent: SentRequest, beside: PartSizes, total: int, *, learn: bool = True) -> PartSizes | None:
         """Fit the parts that are estimated to a total, and return their sizes; ``None`` where that is implausible."""
-        turns = sent.turns() if sent.guessed else {}
-        parts = (self._beside_turns(sent) | turns).items()
-        guesses = {part: tokens for part, tokens in parts if part not in self._known}
+        guesses = beside | sent.turns() if sent.guessed else beside
+        guesses = {part: tokens for part, tokens in guesses.items() if part not in self.sizes}
         guessed = sum(guesses.values())
-        left = total - self._expected(sent) + guessed
+        left = total - (sum(beside.values()) + sent.counted + sent.guessed - guessed)
         if not max(guessed / PLAUSIBLE, 1) <= left <= PLAUSIBLE * guessed + OVERHEAD_AT_MOST:
             return None
         shares = {part: tokens * left / guessed for part, tokens in guesses.items()}
-        if learn and not turns and not sent.attached:  # tokens of images say nothing about text
-            self._learn(self._vector(sent.prompt, 1.0), shares[NEW_PROMPT])
+        if learn and not sent.guessed and not sent.attached:  # tokens of images say nothing about text
+            self._calibration = self._calibration.learned(self._vector(sent.prompt, 1.0), shares[NEW_PROMPT])
         return shares
 
-    def _scaled(self, sent: SentRequest, total: int) -> PartSizes:
-        """Return the sizes of all parts, scaled to sum to a total."""
-        factor = total / max(self._expected(sent), 1.0)
-        parts = (self._beside_turns(sent) | sent.turns()).items()
-        return {part: tokens * factor for part, tokens in parts}
-
     def _keep(self, sizes: PartSizes) -> None:
-        self._known |= sizes
+        self.sizes |= sizes
         self._unsaved |= sizes
         if any(isinstance(part, str) for part in sizes):  # turns of before
             self.revision += 1
@@ -277,27 +262,22 @@ class Meter:
         self.revision += 1
 
     @property
-    def learned(self) -> Learned:
-        """How the model counts, as far as that is known."""
-        return Learned(self._calibration.reports, self._overhead)
-
-    @property
-    def sizes(self) -> PartSizes:
-        """All sizes known from reports."""
-        return dict(self._known)
+    def reports(self) -> tuple[Report, ...]:
+        """What the latest reports told."""
+        return self._calibration.reports
 
     def pop_unsaved(self) -> PartSizes:
         """Return the sizes learned from reports since the last call."""
         unsaved, self._unsaved = self._unsaved, PartSizes()
         return unsaved
 
-    def restore(self, learned: Learned, sizes: PartSizes) -> None:
+    def restore(self, reports: tuple[Report, ...], overhead: float | None, sizes: PartSizes) -> None:
         """Restore what was learned before a restart; what was learned since is kept."""
-        if self._overhead is None:
-            self._overhead = learned.overhead
-            if all(len(report.text) == len(self._calibration.ratios) for report in learned.latest):
-                self._calibration = self._calibration.after(learned.latest)
-        self._known = sizes | self._known
+        if self.overhead is None:
+            self.overhead = overhead
+            if all(len(report.text) == len(self._calibration.ratios) for report in reports):
+                self._calibration = self._calibration.after(reports)
+        self.sizes = sizes | self.sizes
         self._estimate_turns_anew()
 
 

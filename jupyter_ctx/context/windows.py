@@ -244,7 +244,7 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
         return WindowTable({}, source, f"{path} is not JSON ({error}): no window is read from it.")
     if not isinstance(data, dict):
         return WindowTable({}, source, f"{path} must hold an object of names and windows, not a {type(data).__name__}.")
-    problems: list[str] = []
+    problem = None
     rows, prices = dict[str, WindowRow](), dict[str, Prices]()
     facts = {fact: {name: None if holds is None else bool(holds) for name, holds in _by_name(data.pop(fact, {}))}
              for fact in FACTS}  # fmt: skip
@@ -255,8 +255,8 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
             if isinstance(value, dict) and PRICES in value:
                 prices[name] = Prices.of(value[PRICES])
         except ValueError as error:
-            problems.append(f"{path}: ignored {name!r}: {error}")
-    return WindowTable(rows, source, problems[0] if problems else None, prices, facts)
+            problem = problem or f"{path}: ignored {name!r}: {error}"
+    return WindowTable(rows, source, problem, prices, facts)
 
 
 def _by_name(data: Any) -> Iterator[tuple[str, Any]]:

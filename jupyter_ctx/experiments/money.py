@@ -68,7 +68,7 @@ def run_parts(asker: Asker, plan: RunPlan, missing: Sequence[AnswerPlace], judge
 def _part(asker: Asker, ask: Ask, texts: Sequence[str], count: int, tries: int = 1) -> Part:
     """Return requests to one model like ``ask``, of which these are the texts or some of them, evenly spread."""
     target = asker.target(ask, server=False)
-    around = target.meter.message(ask.system) + (target.meter.learned.overhead or 0.0)
+    around = target.meter.message(ask.system) + (target.meter.overhead or 0.0)
     tokens = count_tokens(target.meter, texts) / len(texts) + around
     longest = target.meter.message(max(texts, key=len)) + around
     shortest = replace(ask.messages[-1], content=min(texts, key=len))
@@ -198,7 +198,7 @@ def _costs(models: Models, part: Part) -> tuple[float, float | None] | None:
     dearest = (models.cost(target, Usage(longest, 0)) or 0.0) / longest  # long requests may cost more a token
     written = price.written if target.cache_key is not None else price.input
     answers = part.rows * target.max_tokens
-    template = OVERHEAD_AT_MOST if target.meter.learned.overhead is None else 0.0
+    template = OVERHEAD_AT_MOST if target.meter.overhead is None else 0.0
     sent = tokens / (1 - MARGIN) + part.rows * template  # as estimates are kept apart from the limit
     again = (part.tries - 1) * answers * max(dearest, written)  # the first answer goes with the second request
     return expected, part.tries * (sent * max(dearest, written) + answers * price.output) + again

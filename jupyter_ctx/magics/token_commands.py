@@ -10,7 +10,7 @@ from functools import partial
 
 from IPython.display import display
 
-from ..context.families import family_of
+from ..context.families import vocabulary_of
 from ..context.logprobs import Token, text_of
 from ..conversation.messages import Message
 from ..conversation.text_safety import checked
@@ -48,7 +48,7 @@ def _target(call: Call, model: str | None) -> Target:
 def _cut(target: Target, text: str) -> CutText:
     """Return a text with the tokens that the model's server cuts it into, or a vocabulary that is public."""
     tokens: Sequence[Token] | None = text_tokens(target.provider, text)
-    vocabulary = family_of(target.settings.model).vocabulary
+    vocabulary = vocabulary_of(target.settings.model)
     if tokens is None and vocabulary is not None:
         tokens = vocabulary_tokens(vocabulary, text)
     return CutText(text, target.model, tokens, round(target.meter.tokens(text)))

@@ -13,9 +13,9 @@ from typing import Any
 from ..config.aliases import model_of
 from ..config.settings import Settings
 from ..context.budget import Budget, default_reserve
-from ..context.families import family_of
+from ..context.families import ratios_of, vocabulary_of
 from ..context.learned_limit import LearnedLimit, Refused
-from ..context.tokens import Fixed, Learned, Meter, PartSizes, SentRequest
+from ..context.tokens import Fixed, Meter, PartSizes, SentRequest
 from ..context.usage import Usage
 from ..context.vision import vision_of
 from ..context.windows import ASSUMED_TOKENS, choose_window
@@ -56,7 +56,7 @@ class Models:
         self._keys: dict[str, str] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._meters: dict[tuple[str, str], Meter] = {}
-        self._kept: dict[tuple[str, str], tuple[Learned, PartSizes]] = {}  # of meters that were not used yet
+        self._kept: dict[tuple[str, str], tuple[MeterState, PartSizes]] = {}  # of meters that were not used yet
         self._limits: dict[str, LearnedLimit] = {}  # by endpoint
         self._stated = StatedWindows()
         self._served_names: dict[str, str] = {}
@@ -140,7 +140,7 @@ class Models:
             if key not in self._meters:
                 self._meters[key] = _new_meter(settings)
                 if key in self._kept:
-                    self._meters[key].restore(*self._kept.pop(key))
+                    _restore(self._meters[key], *self._kept.pop(key))
             return self._meters[key]
 
     def by_name(self, settings: Settings) -> tuple[int, Callable[[str], float]]:
@@ -172,7 +172,7 @@ class Models:
     def sizes(self) -> list[Sizes]:
         """Return all sizes that were reported."""
         unused = {key: counted for key, (_, counted) in self._kept.items()}
-        return _sizes({**unused, **{key: meter.sizes for key, meter in self._meters.items()}})
+        return _sizes({**unused, **{key: dict(meter.sizes) for key, meter in self._meters.items()}})
 
     def state(self) -> StoredState:
         """Return what was learned of models and endpoints, as it is stored."""
@@ -184,12 +184,10 @@ class Models:
             }
             for end in {*self._limits, *self._served_names}
         }
-        unused = {key: learned for key, (learned, _) in self._kept.items()}
-        known = {**unused, **{key: meter.learned for key, meter in self._meters.items()}}
         meters: list[MeterState] = [
-            {"meter": key, "overhead": learned.overhead, "latest": learned.latest} for key, learned in known.items()
+            {"meter": key, "overhead": meter.overhead, "latest": meter.reports} for key, meter in self._meters.items()
         ]
-        return {"endpoints": endpoints, "meters": meters}
+        return {"endpoints": endpoints, "meters": [*(unused for unused, _ in self._kept.values()), *meters]}
 
     def restore(self, state: StoredState, sizes: Iterable[Sizes]) -> None:
         """Restore what was known before a restart; newer knowledge holds."""
@@ -203,15 +201,12 @@ class Models:
             counted[told["meter"]].update(told["turns"])
             counted[told["meter"]] |= {Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]}
         for meter in state.get("meters", []):
-            learned = Learned(meter.get("latest", ()), meter["overhead"])
-            self._restore_meter(meter["meter"], learned, counted[meter["meter"]])
-
-    def _restore_meter(self, key: tuple[str, str], learned: Learned, sizes: PartSizes) -> None:
-        if key in self._meters:
-            self._meters[key].restore(learned, sizes)
-            return
-        first, known = self._kept.get(key, (learned, {}))
-        self._kept[key] = learned if first.overhead is None else first, sizes | known
+            key = meter["meter"]
+            if key in self._meters:
+                _restore(self._meters[key], meter, counted[key])
+            else:
+                first, parts = self._kept.get(key, (meter, {}))
+                self._kept[key] = meter if first["overhead"] is None else first, counted[key] | parts
 
     def refused(self, target: Target, refusal: Refused) -> Target:
         """Learn from a refusal, and return the target as it is known now.
@@ -241,7 +236,7 @@ class Models:
         """Learn from the usage of one reply; see :meth:`~jupyter_ctx.context.tokens.Meter.reported`."""
         with self._learning:
             target.meter.reported(sent, reply.text, usage, turn_id=turn_id)
-        vocabulary = family_of(target.settings.model).vocabulary
+        vocabulary = vocabulary_of(target.settings.model)
         if vocabulary is not None and _counting(target.settings) == "auto":
             load_soon(vocabulary)
             target.meter.count_by(counter(vocabulary))
@@ -316,6 +311,10 @@ class Models:
             return self._providers[key]
 
 
+def _restore(meter: Meter, state: MeterState, sizes: PartSizes) -> None:
+    meter.restore(state.get("latest", ()), state["overhead"], sizes)
+
+
 def _sizes(counted: Mapping[tuple[str, str], PartSizes]) -> list[Sizes]:
     """Return sizes in the form in which they are stored."""
     return [
@@ -373,8 +372,7 @@ def _counting(settings: Settings) -> str:
 
 def _new_meter(settings: Settings) -> Meter:
     """Return a meter that knows of a model what its name tells."""
-    family = family_of(settings.model)
-    meter = Meter(family, vision_of(settings.model))
-    if family.vocabulary is not None and _counting(settings) == "tiktoken":
-        meter.count_by(counter(family.vocabulary))
+    meter, vocabulary = Meter(ratios_of(settings.model), vision_of(settings.model)), vocabulary_of(settings.model)
+    if vocabulary is not None and _counting(settings) == "tiktoken":
+        meter.count_by(counter(vocabulary))
     return meter

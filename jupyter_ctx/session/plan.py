@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..context.budget import MARGIN, whole
+from ..context.budget import whole
 from ..context.compaction import GO_BACK, Cut, Ledger, RequestSize, decide, goal_after_refusal
 from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
@@ -29,7 +29,7 @@ from .view import Scope, ledger_of, messages_before, scope_at, turn_tokens
 OF_BYTES = 0.5  # of the usual goal, after a refusal for bytes, characters or memory
 NOT_MEASURED = RequestSize(Ledger(), 0, 0, 0)
 NOT_DECIDED = Cut()
-PROMPT, SYSTEM_PROMPT = "this prompt", "the system prompt"  # as parts of a request are named
+THIS_PROMPT, SYSTEM_PROMPT = "this prompt", "the system prompt"  # as parts of a request are named
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +323,8 @@ def overflow_error(
     stated = overflow.input_tokens if overflow is not None else None
     used = whole(plan.tokens) if stated is None else stated
     size, window = f"{'about ' if stated is None else ''}{used:,} tokens", target.window
-    margin = f" and a margin of {100 * MARGIN:.0f} % for estimates" if used <= limit else ""
+    share = plan.size.estimated(plan.cut.start)[1]
+    margin = f" and a margin of {100 * share:.0f} % for estimates" if used <= limit else ""
     room = f"window {window.tokens:,} {window.origin}, {target.reserve:,} kept for the reply"
     what = f"{size}{margin} do not fit: {target.model} takes {limit:,} ({room})"
     if overflow is None and plan.cut.reasons and not plan.cut.too_large:
@@ -331,7 +332,7 @@ def overflow_error(
     name = largest[0][0] if largest else ""
     make_room = "Make room with %chat summarise, trim N or clear, or shorten"
     shorten = make_room if plan.places and target.settings.on_overflow == "stop" else "Shorten"
-    remedy = f"{shorten} {name if name == SYSTEM_PROMPT else PROMPT}, or ask a model with a larger window (-m)."
+    remedy = f"{shorten} {name if name == SYSTEM_PROMPT else THIS_PROMPT}, or ask a model with a larger window (-m)."
     if name.startswith("pinned"):
         remedy = f"Take a pin off with %chat unpin {name.split()[-1]}."
     if refusal is not None and refusal.by_bytes:
@@ -347,7 +348,7 @@ def overflow_error(
 def _largest(plan: RequestPlan) -> tuple[tuple[str, int], ...]:
     """Return the three largest parts with their tokens."""
     meter, fixed = plan.target.meter, plan.scope.fixed
-    parts = [(PROMPT, plan.size.prompt), (SYSTEM_PROMPT, meter.message(fixed.system))]
+    parts = [(THIS_PROMPT, plan.size.prompt), (SYSTEM_PROMPT, meter.message(fixed.system))]
     parts += [("the summary", meter.message(fixed.summary))]
     for place, turn in zip(plan.places, plan.turns, strict=True):
         kind = "pinned turn" if place.pinned else "turn"

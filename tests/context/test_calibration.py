@@ -23,7 +23,7 @@ def vector(text: str) -> Vector:
 def test_whatever_is_reported_estimates_stay_positive_and_the_unseen_is_a_part_of_them(
     reports: list[tuple[Vector, float]], text: Vector
 ) -> None:
-    calibration = Calibration(UNKNOWN.ratios[:1])
+    calibration = Calibration(UNKNOWN[:1])
     for reported, tokens in reports:
         calibration = calibration.learned(reported, tokens)
     assert 0 <= calibration.unseen(text) <= calibration.estimate(text) * (1 + 1e-9)
@@ -31,7 +31,7 @@ def test_whatever_is_reported_estimates_stay_positive_and_the_unseen_is_a_part_o
 
 @pytest.mark.parametrize("factor", [0.6, 1.9])
 def test_a_tokenizer_that_counts_otherwise_is_learned_in_a_few_reports(factor: float) -> None:
-    calibration = Calibration(UNKNOWN.ratios[:1])
+    calibration = Calibration(UNKNOWN[:1])
     truth = calibration.estimate(vector(ENGLISH)) * factor
     for _ in range(6):
         calibration = calibration.learned(vector(ENGLISH), truth)
@@ -57,8 +57,12 @@ def test_a_few_scripts_tell_which_vocabulary_an_unknown_model_has(ratios: Vector
         assert meter.message(text) == pytest.approx(truth.estimate(vector(text)), rel=0.3)
 
 
+def test_before_any_report_the_first_ratios_hold() -> None:
+    assert Calibration(UNKNOWN).ratios[:-1] == UNKNOWN[0] != min(UNKNOWN)
+
+
 def test_another_tokenizer_behind_the_same_name_is_learned_after_hundreds_of_reports() -> None:
-    calibration = Calibration(UNKNOWN.ratios[:1])
+    calibration = Calibration(UNKNOWN[:1])
     for _ in range(400):
         calibration = calibration.learned(vector(ENGLISH), 60)
     for _ in range(30):
@@ -67,7 +71,7 @@ def test_another_tokenizer_behind_the_same_name_is_learned_after_hundreds_of_rep
 
 
 def test_one_odd_report_does_not_outweigh_a_conversation() -> None:
-    calibration = Calibration(UNKNOWN.ratios[:1])
+    calibration = Calibration(UNKNOWN[:1])
     for _ in range(10):
         calibration = calibration.learned(vector(ENGLISH), 60)
     odd = calibration.learned(vector(ENGLISH), 6_000)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ledgers import pinned_ledger
 
-from jupyter_ctx.context.families import family_of
+from jupyter_ctx.context.families import ratios_of
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 
@@ -131,7 +131,7 @@ def test_a_report_of_more_tokens_than_any_text_can_have_changes_nothing(tokens: 
 
 def test_a_cap_reserves_twice_an_estimate_that_nothing_was_reported_of_and_by_the_most_seen() -> None:
     meter, text, foreign = (
-        Meter(family_of("claude")),
+        Meter(ratios_of("claude")),
         "The ship sailed on through the night. " * 100,
         "日本語のテキスト" * 100,
     )

@@ -12,7 +12,7 @@ from server import events, piece, send, serve, usage
 
 from jupyter_ctx import sweep
 from jupyter_ctx.config.settings import Settings
-from jupyter_ctx.context.families import family_of
+from jupyter_ctx.context.families import ratios_of
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.conversation.messages import Message
@@ -40,7 +40,7 @@ def bill(seed: int) -> tuple[float, float, int]:
     """
     chance = random.Random(seed)
     target = MODELS.target(Settings(model=chance.choice(NAMES), max_tokens=chance.choice((1, 50, 400))), ask=False)
-    meter, before_reports = Meter(family_of(target.model)), Meter(family_of(target.model))
+    meter, before_reports = Meter(ratios_of(target.model)), Meter(ratios_of(target.model))
     target = replace(target, meter=meter)
     factor, noise, at_once = chance.uniform(1, 2), chance.choice((0, 0.05, 0.2)), chance.choice((1, 2, 8, 20))
     rows, on_their_way, billed, asked = [text(chance) for _ in range(ROWS)], list[Any](), 0.0, 0

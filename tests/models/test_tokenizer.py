@@ -33,7 +33,8 @@ from jupyter_ctx.context.families import (
     SMOLLM,
     TEKKEN,
     UNKNOWN,
-    family_of,
+    ratios_of,
+    vocabulary_of,
 )
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
@@ -95,11 +96,11 @@ RATIOS: tuple[tuple[tuple[float, ...], str], ...] = (
 
 def test_a_name_says_what_family_a_model_is_of_and_what_ratios_are_likely() -> None:
     for ratios, models in RATIOS:
-        assert {family_of(model).ratios for model in models.split()} == {(ratios,)}
+        assert {ratios_of(model) for model in models.split()} == {(ratios,)}
     for model in ("openai/gpt-5.2", "azure/gpt-4o-mini", "o3-mini", "groq/openai/gpt-oss-20b"):
-        assert family_of(model).vocabulary == "o200k_base"
-    assert family_of("gpt-4-turbo").vocabulary == family_of("gpt-3.5-turbo").vocabulary == "cl100k_base"
-    assert family_of("nobody/knows") is family_of("turbo3") is UNKNOWN
+        assert vocabulary_of(model) == "o200k_base"
+    assert vocabulary_of("gpt-4-turbo") == vocabulary_of("gpt-3.5-turbo") == "cl100k_base"
+    assert ratios_of("nobody/knows") is ratios_of("turbo3") is UNKNOWN
 
 
 PROMPT = "An unbelievably straightforward sentence, repeated. " * 50
@@ -144,7 +145,7 @@ def test_runs_of_letters_are_estimated_within_a_third_before_any_report(kind: st
     for length in (200, 2_000, 20_000):
         text = LETTER_RUNS[kind](length)
         truth = len(encoding_of("o200k_base").encode_ordinary(text))
-        for family in map(family_of, ("claude-3", "claude-5", "mistral-large", "nobody/knows", "gpt-4o")):
+        for family in map(ratios_of, ("claude-3", "claude-5", "mistral-large", "nobody/knows", "gpt-4o")):
             assert Meter(family).tokens(text) == pytest.approx(truth, rel=1 / 3), (length, family)
 
 

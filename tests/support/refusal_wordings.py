@@ -56,7 +56,7 @@ WORDINGS = {
     "the input plus the requested completion do not fit into 4k tokens": says(4000),
     "status code INPUT_LENGTH_ERROR": says(),
     "A request may have at most 8192 tokens": says(8192),
-    "输入长度应小于 8192 tokens": says(8192),
+    "输入长度应小于 8192 tokens": says(cap=8192),
     "输入 tokens 超过最大限制，当前 9000，最大 8192": says(cap=8192, sent=9000),
     "the message you submitted was too long, please reload the conversation and submit something shorter": says(),
     "prompt must be shorter than 8192 tokens": says(8192),
