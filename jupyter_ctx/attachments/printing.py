@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import islice
 from math import isfinite, prod
 from pprint import pformat
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..conversation.text_safety import lasting
 from ..runtime.redaction import BLANKED, Redactor
@@ -24,6 +24,14 @@ AS_TEXT = (date, time, timedelta, Decimal)
 COLLECTIONS: dict[Any, Callable[[Any], Any]] = {  # by the repr of a class, which those that inherit it share
     each.__repr__: each for each in (dict, list, tuple, set, frozenset)
 }
+
+
+class Draft(NamedTuple):
+    """A value as text, what was sent of what, and whether nothing was left out."""
+
+    text: str
+    what: str
+    is_whole: bool
 
 
 class Verbatim(str):

@@ -16,9 +16,8 @@ from ..runtime.redaction import BLANKED, Redactor, classify_secret_name
 from ..template.expressions import module_of
 from ..wording import counted
 from .attached import TextRoom
-from .printing import DIGITS, KEY_ROOM, CollectionPrinter, decimal_text, digits_apart, is_collection, own_text
+from .printing import DIGITS, KEY_ROOM, CollectionPrinter, Draft, decimal_text, digits_apart, is_collection, own_text
 
-NOT_COUNTED = "not counted"
 READERS_OF_ARROW = ("polars", "pyarrow", "pandas")
 LEAST_WIDTH, WIDTH_A_TOKEN = 30, 3  # characters that a cell may have, more where the first rows fit with them
 NAME_CHARACTERS = 60
@@ -33,7 +32,7 @@ class LibraryTable:
     kind: str  # in words
     rows: int  # 0 for a query that is lazy
     names: Sequence[object]  # of its columns, those of the labels of its rows first
-    schema: Callable[[int], tuple[str, str]]  # returns the type of a column, and its missing values in words
+    schema: Callable[[int], str]  # returns the type of a column, and its missing values in words
     read: Callable[[int, int, Sequence[int]], Sequence[Sequence[Any]]]  # from one row to another, each of the columns
     labels: int = 0  # columns that are labels of the rows
     is_lazy: bool = False  # whether it is a query that has not run
@@ -49,7 +48,7 @@ def library_table(value: Any) -> LibraryTable | None:
     """Return a table of any library; ``None`` for any other value. A query is not run."""
     kind: Any = type(value)
     pandas: Any = sys.modules.get("pandas")
-    if hasattr(pandas, "api") and isinstance(value, pandas.DataFrame | pandas.Series | pandas.Index):
+    if hasattr(pandas, "api") and isinstance(value, pandas.DataFrame | pandas.Series):
         return _of_pandas(value)
     if hasattr(kind, "fetchall") and hasattr(kind, "limit"):
         return _of_duckdb(value)
@@ -60,21 +59,15 @@ def library_table(value: Any) -> LibraryTable | None:
 
 
 def _of_pandas(value: Any) -> LibraryTable:
-    """Return a frame, a column or an index of pandas."""
-    kind = type(value).__name__
-    if hasattr(value, "levels"):
-        value = value.to_frame(index=False)
-    levels = [value.index.get_level_values(n) for n in range(value.index.nlevels)] if hasattr(value, "index") else []
+    """Return a frame or a column of pandas, below the labels of its rows."""
+    frame = value if hasattr(value, "columns") else value.to_frame("value" if value.name is None else value.name)
+    levels = [frame.index.get_level_values(n) for n in range(frame.index.nlevels)]
     labels = [level.name or (f"level {n}" if len(levels) > 1 else "") for n, level in enumerate(levels)]
-    name = getattr(value, "name", None)
-    names = list(value.columns) if hasattr(value, "columns") else ["value" if name is None else name]
 
     def column(number: int) -> Any:
-        at = number - len(levels)
-        column = levels[number] if at < 0 else value.iloc[:, at] if hasattr(value, "columns") else value
-        return column.array
+        return (levels[number] if number < len(levels) else frame.iloc[:, number - len(levels)]).array
 
-    return _of_columns(kind, len(value), [*labels, *names], column, labels=len(levels))
+    return _of_columns(type(value).__name__, len(frame), [*labels, *frame.columns], column, labels=len(levels))
 
 
 def _of_columns(
@@ -82,13 +75,13 @@ def _of_columns(
 ) -> LibraryTable:
     """Return a table whose columns are arrays of pandas or NumPy, or series of narwhals."""
 
-    def schema(number: int) -> tuple[str, str]:
+    def schema(number: int) -> str:
         values = column(number)
         if hasattr(values, "null_count"):
             missing = values.null_count()
         else:
             missing = (values.isna() if hasattr(values, "isna") else values != values).sum()
-        return str(values.dtype), f"{missing:,}"
+        return f"{values.dtype}, {missing:,} missing" if missing else str(values.dtype)
 
     def read(start: int, stop: int, numbers: Sequence[int]) -> list[list[Any]]:
         columns = [column(number)[start:stop] for number in numbers]
@@ -105,9 +98,7 @@ def _of_duckdb(relation: Any) -> LibraryTable:
         return [columns[number] for number in numbers]
 
     types = relation.types
-    return LibraryTable(
-        "DuckDB relation", len(relation), relation.columns, lambda n: (str(types[n]), NOT_COUNTED), read
-    )
+    return LibraryTable("DuckDB relation", len(relation), relation.columns, lambda n: str(types[n]), read)
 
 
 def _of_narwhals(value: Any) -> LibraryTable | None:
@@ -124,9 +115,7 @@ def _of_narwhals(value: Any) -> LibraryTable | None:
     if isinstance(frame, narwhals.LazyFrame):
         schema = frame.collect_schema()
         types = schema.dtypes()
-        return LibraryTable(
-            kind, 0, schema.names(), lambda n: (str(types[n]), NOT_COUNTED), lambda *_: (), is_lazy=True
-        )
+        return LibraryTable(kind, 0, schema.names(), lambda n: str(types[n]), lambda *_: (), is_lazy=True)
     if isinstance(frame, narwhals.Series):
         return _of_columns(kind, len(frame), [frame.name or "value"], lambda _: frame)
     return _of_columns(kind, len(frame), frame.columns, lambda n: frame[:, n])
@@ -142,65 +131,45 @@ class TableWriter:
         first_cells = max(min(table.rows, ENOUGH_ROWS) * self._wide, 1)
         self._width = max(LEAST_WIDTH, WIDTH_A_TOKEN * room.tokens // first_cells)
 
-    def draft(self, size: int) -> tuple[str, str, bool]:
-        """Return the table with ``size`` cells, what was sent of what, and whether it is whole.
-
-        These are of a few rows, until all columns are there, and then of more.
-        """
+    def draft(self, size: int) -> Draft:
+        """Return the table with ``size`` cells: of a few rows until all columns are there, and then of more."""
         table, self._is_cut = self._table, False
         wide = min(self._wide, max(size // max(min(table.rows, ENOUGH_ROWS), 1), min(size, 1)))
         rows = min(table.rows, size // wide) if wide else table.rows * (not self._wide)
         height, width = counted(table.rows, "row"), counted(self._wide, "column")
-        shape = f"{width}; it has not run, so that it has no rows yet" if table.is_lazy else f"{height} and {width}"
-        lines = [f"{table.kind} with {shape}", *self._columns(wide), *self._rows(rows, wide)]
         what = f"all {height}" if rows == table.rows else f"{rows:,} of {height}"
-        what = "the columns of a query that has not run" if table.is_lazy else what
+        lines = [f"{table.kind} with {height} and {width}", "", *(self._lines(rows, wide) if wide else ())]
+        if table.is_lazy:
+            what = "the columns of a query that has not run"
+            lines[0] = f"{table.kind} with {width}; it has not run, so that it has no rows yet"
+        if not wide and rows < table.rows:
+            lines.append(f"{height} left out.")
         what += f" and {wide:,} of {self._wide:,} columns" * (wide < self._wide)
         what += ", long cells shortened" * self._is_cut
-        return "\n".join(lines), what, (rows, wide) == (table.rows, self._wide)
+        return Draft("\n".join(lines).rstrip(), what, (rows, wide) == (table.rows, self._wide))
 
-    def _numbers(self, wide: int) -> list[int]:
-        """Return the numbers of the labels and of the first and the last columns, ``wide`` in all."""
-        first, end = self._table.labels + (wide + 1) // 2, len(self._table.names)
-        return [*range(first), *range(end - wide // 2, end)]
-
-    def _columns(self, wide: int) -> list[str]:
-        """Return lines of Markdown about the types and missing values of columns."""
-        lines = ["", "| column | type | missing |", "|-|-|-|"] if wide else []
-        for number in self._numbers(wide)[self._table.labels :]:
-            lines.append(f"| {' | '.join((self._name(number), *self._schema(number)))} |")
+    def _lines(self, rows: int, wide: int) -> list[str]:
+        """Return the first and the last columns in Markdown: their names, types, and first and last cells."""
+        table, head = self._table, rows if rows == self._table.rows else (rows + 1) // 2
+        first, last = table.labels + (wide + 1) // 2, len(table.names) - wide // 2
+        numbers = [*range(first), *range(last, len(table.names))]
+        columns = [[self._head(number)] for number in numbers]
+        for start, stop in ((0, head), (table.rows - rows + head, table.rows)):
+            values = table.read(start, stop, numbers) if start < stop else ()
+            for number, column, cells in zip(numbers, columns, values, strict=False):
+                column += self._texts(table.names[number], cells)
         if wide < self._wide:
-            first, last = self._table.labels + (wide + 1) // 2, len(self._table.names) - wide // 2 - 1
-            names = f"from {self._name(first)} to {self._name(last)}"
-            lines.append(f"… {counted(self._wide - wide, 'column')} left out, {names} …")
+            between = f"{counted(last - first, 'column')} left out, from {self._name(first)} to {self._name(last - 1)}"
+            columns.insert(first, [f"… {between} …", *["…"] * rows])
+        lines = [f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)]
+        lines.insert(1, f"|{'-|' * len(columns)}")
+        if rows < table.rows:
+            lines.insert(2 + head, f"… {counted(table.rows - rows, 'row')} left out …")
         return lines
 
-    def _rows(self, rows: int, wide: int) -> list[str]:
-        """Return the first and the last rows as lines of Markdown."""
-        table, numbers = self._table, self._numbers(wide)
-        if not (rows and wide):
-            return ["", f"{counted(table.rows, 'row')} left out."] if table.rows > rows else []
-        head = rows if rows == table.rows else (rows + 1) // 2
-        names, columns = [self._name(number) for number in numbers], self._cells(head, rows - head, numbers)
-        if wide < self._wide:
-            gap = table.labels + (wide + 1) // 2
-            names.insert(gap, "…")
-            columns.insert(gap, ["…"] * rows)
-        lines = [f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)]
-        title = "All rows:"
-        if rows < table.rows:
-            title = f"The first {head:,} and the last {rows - head:,} of {table.rows:,} rows:"
-            lines.insert(head, f"… {counted(table.rows - rows, 'row')} left out …")
-        return ["", title, f"| {' | '.join(names)} |", f"|{'-|' * len(names)}", *lines]
-
-    def _cells(self, head: int, tail: int, numbers: Sequence[int]) -> list[list[str]]:
-        """Return the first and the last cells of columns as texts."""
-        table, columns = self._table, [list[str]() for _ in numbers]
-        for start, stop in ((0, head), (table.rows - tail, table.rows)):
-            values = table.read(start, stop, numbers) if start < stop else ()
-            for number, texts, column in zip(numbers, columns, values, strict=False):
-                texts += self._texts(table.names[number], column)
-        return columns
+    def _head(self, number: int) -> str:
+        is_label = number < self._table.labels
+        return self._name(number) if is_label else f"{self._name(number)}: {self._schema(number)}"
 
     def _texts(self, name: object, values: Iterable[Any]) -> list[str]:
         """Return the cells of a column as texts; numbers of few bits have the digits of Python's."""

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..context.summary_facts import fenced
 from ..conversation.text_safety import clean, lasting
@@ -19,7 +19,17 @@ from ..runtime.redaction import Redactor
 from ..template.expressions import module_of
 from ..wording import counted
 from .attached import TextRoom
-from .printing import KEY_ROOM, CollectionPrinter, array_range, array_text, is_collection, own_text, shape_of, sides
+from .printing import (
+    KEY_ROOM,
+    CollectionPrinter,
+    Draft,
+    array_range,
+    array_text,
+    is_collection,
+    own_text,
+    shape_of,
+    sides,
+)
 from .rich_text import markup_text
 from .tables import FIRST_CELLS, TableWriter, library_table
 
@@ -28,14 +38,6 @@ TRIES, FILLED = 9, 0.95  # of the search; of the room, which is enough
 SIZES = re.compile(r"<\w+ of [\d,]+ ")  # of tables and arrays in a collection
 TOKENS_A_VALUE = 4  # of an array
 MOST_VALUES = 20_000_000  # of a tensor that is read as an array, and of an array whose range is looked for
-
-
-class Draft(NamedTuple):
-    """A value as text, what was sent of what, and whether nothing was left out."""
-
-    text: str
-    what: str
-    is_whole: bool
 
 
 def value_text(name: str, value: Any, room: TextRoom, redactor: Redactor) -> tuple[str, str]:
@@ -48,7 +50,7 @@ def value_text(name: str, value: Any, room: TextRoom, redactor: Redactor) -> tup
     table = library_table(value)
     if table is not None:
         writer = TableWriter(table, data, redactor)
-        return fit(name, lambda cells: Draft(*writer.draft(cells)), writer.cells, FIRST_CELLS, data, redactor)
+        return fit(name, writer.draft, writer.cells, FIRST_CELLS, data, redactor)
     array = _array_of(value)
     if array is not None:
         return _array_text(name, type(value).__name__, array, data, redactor)
