@@ -1,16 +1,24 @@
-"""One thing that goes with a prompt, and the room that it may take."""
+"""One thing that goes with a prompt, the room that it may take, and the user's own code that reading it runs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import TypeVar
+from warnings import catch_warnings
 
 from ..context.vision import UNKNOWN_VISION, Vision
 from ..conversation.messages import Attachment
 from ..conversation.text_safety import clean
+from ..errors import ChatError, InvalidRequestError
 from ..runtime.redaction import Redactor, blanked_line
 
+T = TypeVar("T")
+LONG_ERROR = 300  # characters
+ATTACH_INSTEAD = "Attach a part of it, or its text: store that in a variable first. Nothing was sent."
 MOST_SHARE = 0.5  # of the limit: for several attachments together, and for one that is asked for whole
 _ONLY_A_PART = re.compile(r"\d of [\d,]+ ")
 _CHANGED = re.compile(r"shortened|reduced|by its own|by their sizes|not run|not computed")
@@ -71,3 +79,37 @@ def attached_redacted(
     """Return a thing with a line about the secrets that a redactor has blanked in its ``text``, if there were any."""
     notice = blanked_line(name, redactor.blanked)
     return Attached(name, clean(text), files, what, notices=(notice,) if notice else ())
+
+
+def call_user_code(name: str, call: Callable[[], T], masked: Callable[[str], str] = str) -> T:
+    """Return what ``call`` returns, which reads a value of this name.
+
+    Raises InvalidRequestError for every exception but Ctrl-C and a ChatError; ``masked`` blanks keys in its message.
+    """
+    try:
+        with silent():
+            return call()
+    except (KeyboardInterrupt, ChatError):
+        raise
+    except BaseException as error:
+        raise InvalidRequestError(f"{name} cannot be shown: {format_error(error, masked)}. {ATTACH_INSTEAD}") from None
+
+
+def format_error(error: BaseException, masked: Callable[[str], str] = str) -> str:
+    """Return an exception's class and the beginning of its message, on one line; ``masked`` blanks keys in it."""
+    message = ""
+    with suppress(Exception):  # its class may be as broken as the value's
+        message = " ".join(masked(str(error)).split())
+    return f"{type(error).__name__}: {message[:LONG_ERROR]}".rstrip(": .")
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Drop what the block prints, warns of and displays in the main thread, where cells run."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    from IPython.utils.capture import capture_output
+
+    with catch_warnings(action="ignore"), capture_output():
+        yield

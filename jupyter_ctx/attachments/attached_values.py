@@ -14,13 +14,11 @@ from ..errors import InvalidRequestError
 from ..runtime.files import path_of
 from ..runtime.redaction import BLANKED, Redactor
 from ..template.expressions import described
-from .attached import Attached, TextRoom, attached_redacted
-from .attached_files import attached_file, exists
+from .attached import Attached, TextRoom, attached_redacted, call_user_code
 from .errors import attached_error, failure_of
+from .files_and_pages import Address, attached_address, attached_file, exists, is_address
 from .images import as_attachment, pictures_in
-from .user_code import call_user_code
 from .values import about_tokens, fenced_block, value_text
-from .web_pages import Address, attached_address, is_address
 
 LONGEST_NAME = 80  # characters of a file's name in an error
 SentValue = tuple[str, tuple[Attachment, ...], str]  # the text and the files of a value, and what was sent of what

@@ -15,8 +15,8 @@ from requirements import need
 
 from jupyter_ctx import InvalidRequestError, MissingDependencyError
 from jupyter_ctx.attachments.attached import Attached, TextRoom
-from jupyter_ctx.attachments.attached_files import attached_file
 from jupyter_ctx.attachments.attached_values import attached_value
+from jupyter_ctx.attachments.files_and_pages import attached_file
 from jupyter_ctx.attachments.images import MOST_IMAGE_BYTES
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import count_characters
