@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from warnings import catch_warnings
 
 from ..context.vision import UNKNOWN_VISION, Vision
@@ -64,6 +64,14 @@ class TextRoom:
     def for_data(self) -> TextRoom:
         """Return the room for a table, an array or another collection."""
         return self if self.most_data is None else replace(self, tokens=min(self.tokens, self.most_data))
+
+
+class Draft(NamedTuple):
+    """A value as text, what was sent of what, and whether nothing was left out."""
+
+    text: str
+    what: str
+    is_whole: bool
 
 
 def with_attached(prompt: str, attached: Iterable[Attached]) -> tuple[str, tuple[Attachment, ...]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import islice
 from math import isfinite, prod
 from pprint import pformat
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..conversation.text_safety import lasting
 from ..runtime.redaction import BLANKED, Redactor
@@ -19,19 +18,11 @@ KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key
 LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a collection; levels in it
 FEW = 32  # values of an array, or names of columns, that are told in a collection
 SHORT, DIGITS, DECIMALS = 12, 6, 3  # digits of a number that is written whole; of a longer one; behind its point
-MOST_DIGITS, COMPARED = 17, 500  # digits that tell any two numbers apart; values at each end of an array that they do
+MOST_DIGITS = 17  # that tell any two numbers apart
 AS_TEXT = (date, time, timedelta, Decimal)
 COLLECTIONS: dict[Any, Callable[[Any], Any]] = {  # by the repr of a class, which those that inherit it share
     each.__repr__: each for each in (dict, list, tuple, set, frozenset)
 }
-
-
-class Draft(NamedTuple):
-    """A value as text, what was sent of what, and whether nothing was left out."""
-
-    text: str
-    what: str
-    is_whole: bool
 
 
 class Verbatim(str):
@@ -136,29 +127,6 @@ def own_text(value: Any) -> str:
 def sides(shape: Iterable[int]) -> str:
     """Return a shape in words."""
     return " × ".join(f"{side:,}" for side in shape) or "no dimension"
-
-
-def array_text(array: Any, edge: int, threshold: int) -> str:
-    """Return an array as NumPy prints it: above ``threshold`` values, ``edge`` of them at both ends of each side."""
-    numpy: Any = sys.modules["numpy"]
-    ends = [*array.flat[:COMPARED], *array.flat[-COMPARED:]] if array.dtype.kind == "f" else []
-    digits = digits_apart(map(float, ends))
-    formats: Any = {"float_kind": lambda value: decimal_text(float(value), digits).removesuffix(".0")}
-    text = numpy.array2string(array, separator=", ", threshold=threshold, edgeitems=edge, formatter=formats)
-    return lasting(str(text))
-
-
-def array_range(array: Any) -> str:
-    """Return the least and the greatest number of an array, and how many are missing, in words."""
-    if array.dtype.kind not in "iuf" or not array.size:
-        return ""
-    numpy: Any = sys.modules["numpy"]
-    low, high = numpy.fmin.reduce(array, axis=None), numpy.fmax.reduce(array, axis=None)
-    missing = int((array != array).sum())  # NaN equals nothing
-    if array.dtype.kind == "f":
-        digits = digits_apart((float(low), float(high)))
-        low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in (low, high))
-    return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)
 
 
 def decimal_text(value: float, digits: int = DIGITS) -> str:

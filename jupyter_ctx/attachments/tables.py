@@ -15,8 +15,8 @@ from typing import Any
 from ..runtime.redaction import BLANKED, Redactor, classify_secret_name
 from ..template.expressions import module_of
 from ..wording import counted
-from .attached import TextRoom
-from .printing import DIGITS, KEY_ROOM, CollectionPrinter, Draft, decimal_text, digits_apart, is_collection, own_text
+from .attached import Draft, TextRoom
+from .printing import DIGITS, KEY_ROOM, CollectionPrinter, decimal_text, digits_apart, is_collection, own_text
 
 READERS_OF_ARROW = ("polars", "pyarrow", "pandas")
 LEAST_WIDTH, WIDTH_A_TOKEN = 30, 3  # characters that a cell may have, more where the first rows fit with them

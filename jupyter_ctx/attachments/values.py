@@ -18,25 +18,15 @@ from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..template.expressions import module_of
 from ..wording import counted
-from .attached import TextRoom
-from .printing import (
-    KEY_ROOM,
-    CollectionPrinter,
-    Draft,
-    array_range,
-    array_text,
-    is_collection,
-    own_text,
-    shape_of,
-    sides,
-)
+from .attached import Draft, TextRoom
+from .printing import KEY_ROOM, CollectionPrinter, decimal_text, digits_apart, is_collection, own_text, shape_of, sides
 from .rich_text import markup_text
 from .tables import FIRST_CELLS, TableWriter, library_table
 
 CHARACTERS_A_TOKEN = 12  # more than any tokenizer holds in one for long
 TRIES, FILLED = 9, 0.95  # of the search; of the room, which is enough
 SIZES = re.compile(r"<\w+ of [\d,]+ ")  # of tables and arrays in a collection
-TOKENS_A_VALUE = 4  # of an array
+TOKENS_A_VALUE, COMPARED = 4, 500  # of an array; values at each end of one that its digits tell apart
 MOST_VALUES = 20_000_000  # of a tensor that is read as an array, and of an array whose range is looked for
 
 
@@ -71,7 +61,7 @@ def fit(
 
     ``first`` is the size that is tried first. Raises InvalidRequestError where not even the smallest draft fits.
     """
-    low, high, size, is_found = 0, most, min(first, most), False
+    low, high, size, is_found, blanked = 0, most, min(first, most), False, redactor.blanked
     for _ in range(TRIES):
         if low >= high or is_found:
             break
@@ -81,7 +71,7 @@ def fit(
         is_found = low == size and (made.is_whole or tokens >= FILLED * room.tokens)
         share = min(int(size * room.tokens / max(tokens, 1.0) * 0.98), most)  # most values are even
         size = share if low < share <= high else (low + high + 1) // 2
-    redactor.blanked = 0  # of this draft, not of all that were tried
+    redactor.blanked = blanked  # with those of this draft, not of all that were tried
     made = draft(low)
     text = fenced_block(name, redactor.masked(made.text))
     tokens = room.count(text)
@@ -110,10 +100,9 @@ def fit_text(name: str, text: str, room: TextRoom, redactor: Redactor) -> tuple[
         text = text[: most + KEY_ROOM] + text[-most - KEY_ROOM :]
     is_all = len(text) == length
     text = clean(redactor.masked(text))
-    count, most = redactor.blanked, len(text) if is_all else most
+    most = len(text) if is_all else most
 
     def draft(kept: int) -> Draft:
-        redactor.blanked = count
         if is_all and kept == most:
             return Draft(text, "", is_whole=True)
         head, tail = text[: (kept + 1) // 2], text[len(text) - kept // 2 :]
@@ -155,13 +144,30 @@ def _array_of(value: Any) -> Any:
 
 def _array_text(name: str, kind: str, array: Any, room: TextRoom, redactor: Redactor) -> tuple[str, str]:
     """Return an array by its shape, type and range, and whole, or with the values at both ends of each side."""
-    known_range = array_range(array) if array.size <= MOST_VALUES else ""
-    title = f"{kind} of shape {sides(array.shape)}, {array.dtype}{known_range}"
-    most = room.tokens // TOKENS_A_VALUE
-    edge = max(1, int(most ** (1 / max(array.ndim, 1))) // 2)
-    if prod(min(side, 2 * edge) for side in array.shape) > 2 * most:  # of very many sides
-        array, edge = array.ravel(), max(1, most // 2)
-    shown = array.size if array.size <= most else prod(min(side, 2 * edge) for side in array.shape)
-    values = array_text(array, edge, array.size if shown == array.size else 0)
-    text, about = fit_text(name, f"{title}\n{values}", room, redactor)
-    return text, f"{'all' if shown == array.size else f'{shown:,} of'} {array.size:,} values, {about}"
+    numpy: Any = sys.modules["numpy"]
+    title = f"{kind} of shape {sides(array.shape)}, {array.dtype}{_array_range(array, numpy)}"
+    ends = [*array.flat[:COMPARED], *array.flat[-COMPARED:]] if array.dtype.kind == "f" else []
+    digits = digits_apart(map(float, ends))
+    formats: Any = {"float_kind": lambda value: decimal_text(float(value), digits).removesuffix(".0")}
+
+    def draft(size: int) -> Draft:
+        edge = max(1, int(size ** (1 / max(array.ndim, 1))) // 2)
+        shown = array.size if size >= array.size else prod(min(side, 2 * edge) for side in array.shape)
+        most = array.size if shown == array.size else 0  # above which NumPy prints the ends of each side
+        text = numpy.array2string(array, separator=", ", threshold=most, edgeitems=edge, formatter=formats)
+        what = f"{'all' if shown == array.size else f'{shown:,} of'} {array.size:,} values"
+        return Draft(f"{title}\n{lasting(str(text))}", what, shown == array.size)
+
+    return fit(name, draft, array.size, room.tokens // TOKENS_A_VALUE, room, redactor)
+
+
+def _array_range(array: Any, numpy: Any) -> str:
+    """Return the least and the greatest number of an array, and how many are missing, in words."""
+    if array.dtype.kind not in "iuf" or not 0 < array.size <= MOST_VALUES:
+        return ""
+    low, high = numpy.fmin.reduce(array, axis=None), numpy.fmax.reduce(array, axis=None)
+    missing = int((array != array).sum())  # NaN equals nothing
+    if array.dtype.kind == "f":
+        digits = digits_apart((float(low), float(high)))
+        low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in (low, high))
+    return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)
