@@ -7,16 +7,15 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from warnings import catch_warnings
 
 from ..context.vision import UNKNOWN_VISION, Vision
 from ..conversation.messages import Attachment
 from ..conversation.text_safety import clean
-from ..errors import ChatError, InvalidRequestError
 from ..runtime.redaction import Redactor, blanked_line
+from ..wording import counted
 
-T = TypeVar("T")
 LONG_ERROR = 300  # characters
 ATTACH_INSTEAD = "Attach a part of it, or its text: store that in a variable first. Nothing was sent."
 MOST_SHARE = 0.5  # of the limit: for several attachments together, and for one that is asked for whole
@@ -66,6 +65,11 @@ class TextRoom:
         return self if self.most_data is None else replace(self, tokens=min(self.tokens, self.most_data))
 
 
+def about_tokens(count: float) -> str:
+    """Return an estimate in words."""
+    return f"about {counted(round(count), 'token')}"
+
+
 class Draft(NamedTuple):
     """A value as text, what was sent of what, and whether nothing was left out."""
 
@@ -87,20 +91,6 @@ def attached_redacted(
     """Return a thing with a line about the secrets that a redactor has blanked in its ``text``, if there were any."""
     notice = blanked_line(name, redactor.blanked)
     return Attached(name, clean(text), files, what, notices=(notice,) if notice else ())
-
-
-def call_user_code(name: str, call: Callable[[], T], masked: Callable[[str], str] = str) -> T:
-    """Return what ``call`` returns, which reads a value of this name.
-
-    Raises InvalidRequestError for every exception but Ctrl-C and a ChatError; ``masked`` blanks keys in its message.
-    """
-    try:
-        with silent():
-            return call()
-    except (KeyboardInterrupt, ChatError):
-        raise
-    except BaseException as error:
-        raise InvalidRequestError(f"{name} cannot be shown: {format_error(error, masked)}. {ATTACH_INSTEAD}") from None
 
 
 def format_error(error: BaseException, masked: Callable[[str], str] = str) -> str:

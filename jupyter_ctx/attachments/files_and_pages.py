@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,7 +26,7 @@ from ..runtime.redaction import Redactor, classify_secret_name
 from .attached import Attached, TextRoom, attached_redacted, format_error
 from .images import MOST_IMAGE_BYTES, as_attachment, guessed_tokens, media_type_of, modest
 from .notebook_cells import notebook_text, with_images
-from .rich_text import page_text
+from .printing import page_text
 
 MOST_BYTES = 32_000_000  # what the largest requests may have
 
@@ -135,8 +134,8 @@ class Address:
         """Raise InvalidRequestError for one that is not valid, holds a key, or may not be read."""
         try:
             parts = urlsplit(self.text)
-        except ValueError as error:
-            raise self.error(f"it is no address: {error}.") from None
+        except ValueError:
+            parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise self.error("only https:// addresses are read; name a file by its path.")
         names = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
@@ -200,25 +199,19 @@ def fetched(address: Address) -> tuple[str, bytes]:
             if response.status_code != 200:
                 status = f"{response.status_code} {response.reason_phrase}".strip()
                 raise address.error(f"the server answered {status}. Where a browser shows it, {SAVE_IT}")
-            content_type = response.headers.get("content-type", "text/html").lower()
+            content_type, body = response.headers.get("content-type", "text/html").lower(), bytearray()
             most = MOST_BYTES if content_type.startswith(("image/", "application/pdf")) else MOST_PAGE
-            return content_type, _read(address, response.iter_bytes(), most, end)
+            for chunk in response.iter_bytes():
+                body += chunk
+                if len(body) > most:
+                    raise address.error(f"it has more than the {most:,} bytes that are read.")
+                if monotonic() > end:
+                    raise address.error(f"it was not read within {SECONDS} seconds: {SAVE_IT}")
+            return content_type, bytes(body)
     except ChatError:
         raise
     except Exception as error:  # of the connection, TLS, the protocol, too many redirects
         raise address.error(f"it cannot be read ({format_error(error)}): {SAVE_IT}") from None
-
-
-def _read(address: Address, chunks: Iterator[bytes], most: int, end: float) -> bytes:
-    """Return the bytes that a server sends. Raises InvalidRequestError for too many, and where they take too long."""
-    body = bytearray()
-    for chunk in chunks:
-        body += chunk
-        if len(body) > most:
-            raise address.error(f"it has more than the {most:,} bytes that are read.")
-        if monotonic() > end:
-            raise address.error(f"it was not read within {SECONDS} seconds: {SAVE_IT}")
-    return bytes(body)
 
 
 def _check_hop(address: Address, request: Any) -> None:

@@ -122,10 +122,6 @@ def of_pil(image: Any, edge: int) -> ImageFile:
 MOST_PICTURES = 10  # of one value
 LOOKED_AT = 100  # members of a collection that is searched for pictures, at most
 WITHOUT_PICTURES = ("builtins", "ipywidgets", "jupyter_ctx")  # whose values are not displayed as images
-CHART_EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {  # of a chart, by its class: the method, and keywords
-    "plotly.BaseFigure": ("write_image", {}),
-    "altair.TopLevelMixin": ("save", {"scale_factor": 2}),  # for small labels
-}
 
 
 def pictures_in(name: str, value: Any, edge: int) -> tuple[list[tuple[str, ImageFile]], Any]:
@@ -184,14 +180,16 @@ def _image(name: str, value: Any, edge: int) -> ImageFile | None:
     bases = [f"{module_of(base)}.{base.__name__}" for base in type(value).__mro__]
     if "PIL.Image" in bases:
         return of_pil(value, edge)
-    file, export = BytesIO(), next((CHART_EXPORTS[base] for base in bases if base in CHART_EXPORTS), None)
+    file = BytesIO()
     if "matplotlib.Figure" in bases:
         was_stale = value.stale
         scale = min(1.0, edge / (max(value.get_size_inches()) * value.dpi))
         value.savefig(file, format="png", dpi=scale * value.dpi, bbox_inches="tight")  # with the margins of a cell
         value.stale = was_stale  # else pyplot draws it again at the end of the cell
-    elif export is not None:
-        getattr(value, export[0])(file, format="png", **export[1])
+    elif "plotly.BaseFigure" in bases:
+        value.write_image(file, format="png")
+    elif "altair.TopLevelMixin" in bases:
+        value.save(file, format="png", scale_factor=2)  # for small labels
     data = file.getvalue() or (_image_data(bytes(value)) if type(value) in (bytes, bytearray) else _displayed(value))
     return modest(name, data, edge) if data else None
 

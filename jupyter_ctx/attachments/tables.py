@@ -1,4 +1,4 @@
-"""Tables of any library: read them by position, and write them as their shape, columns, and first and last rows.
+"""Tables and arrays of any library: read them by position, and write their shape, and first and last rows and values.
 
 pandas is read as it is, other libraries by narwhals; none is imported for a value that does not come from it.
 """
@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
+from math import prod
 from typing import Any
 
+from ..conversation.text_safety import lasting
 from ..runtime.redaction import BLANKED, Redactor, classify_secret_name
 from ..template.expressions import module_of
 from ..wording import counted
 from .attached import Draft, TextRoom
-from .printing import DIGITS, KEY_ROOM, CollectionPrinter, decimal_text, digits_apart, is_collection, own_text
+from .printing import KEY_ROOM, CollectionPrinter, decimal_text, digits_apart, is_collection, own_text, shape_of, sides
 
-READERS_OF_ARROW = ("polars", "pyarrow", "pandas")
 LEAST_WIDTH, WIDTH_A_TOKEN = 30, 3  # characters that a cell may have, more where the first rows fit with them
 NAME_CHARACTERS = 60
 ENOUGH_ROWS, FIRST_CELLS = 8, 64  # with fewer rows, columns are left out; cells that are tried first
@@ -102,23 +103,19 @@ def _of_duckdb(relation: Any) -> LibraryTable:
 
 
 def _of_narwhals(value: Any) -> LibraryTable | None:
-    """Return the table of a value that narwhals reads, by itself or by way of Arrow; ``None``: it does not."""
+    """Return the table of a value that narwhals reads; ``None``: it does not."""
     import narwhals
 
     kind = f"{module_of(type(value)).title()} {type(value).__name__}"
     frame: Any = narwhals.from_native(value, pass_through=True, allow_series=True)
-    if not isinstance(frame, narwhals.DataFrame | narwhals.LazyFrame | narwhals.Series):
-        reader: Any = next(filter(find_spec, READERS_OF_ARROW), None)
-        if reader is None or not hasattr(type(value), "__arrow_c_stream__"):
-            return None
-        frame = narwhals.from_arrow(value, backend=reader)
     if isinstance(frame, narwhals.LazyFrame):
         schema = frame.collect_schema()
         types = schema.dtypes()
         return LibraryTable(kind, 0, schema.names(), lambda n: str(types[n]), lambda *_: (), is_lazy=True)
     if isinstance(frame, narwhals.Series):
         return _of_columns(kind, len(frame), [frame.name or "value"], lambda _: frame)
-    return _of_columns(kind, len(frame), frame.columns, lambda n: frame[:, n])
+    is_read = isinstance(frame, narwhals.DataFrame)
+    return _of_columns(kind, len(frame), frame.columns, lambda n: frame[:, n]) if is_read else None
 
 
 class TableWriter:
@@ -177,15 +174,16 @@ class TableWriter:
         digits = digits_apart(value for value in values if isinstance(value, float))
         if classify_secret_name(name):
             values = [BLANKED if self._redactor.is_secret(name, value) else value for value in values]
-        return [self._cell(value, self._width, digits) for value in values]
+        return [
+            decimal_text(value, digits) if isinstance(value, float) else self._cell(value, self._width)
+            for value in values
+        ]
 
     def _name(self, number: int) -> str:
         return self._cell(self._table.names[number], NAME_CHARACTERS)
 
-    def _cell(self, value: Any, width: int, digits: int = DIGITS) -> str:
+    def _cell(self, value: Any, width: int) -> str:
         """Return a value in one cell of a Markdown table, shortened with … where it is long."""
-        if isinstance(value, float):
-            return decimal_text(value, digits)
         if is_collection(value):
             text = CollectionPrinter(width, width, self._redactor).text(value, line=sys.maxsize)
         else:
@@ -195,3 +193,54 @@ class TableWriter:
             text = self._redactor.masked(text[: width + KEY_ROOM])
         self._is_cut |= is_long
         return f"{text[:width]}{'…' * is_long}".translate(ESCAPED)
+
+
+# arrays
+
+COMPARED = 500  # values at each end of an array that its digits tell apart
+MOST_VALUES = 20_000_000  # of a tensor that is read as an array, and of an array whose range is looked for
+
+
+def array_of(value: Any) -> Any:
+    """Return an array of NumPy that a value is or, as a tensor, can be read as; ``None`` for any other value."""
+    numpy, kind, shape = sys.modules.get("numpy"), type(value), shape_of(value)
+    if numpy is None or not hasattr(kind, "__array__") or isinstance(value, numpy.ma.MaskedArray):
+        return None
+    is_other = not isinstance(value, numpy.ndarray)
+    if is_other and (module_of(kind) in ("xarray", "dask") or not shape or prod(shape) > MOST_VALUES):
+        return None  # these tell more of themselves, or would be computed
+    with suppress(Exception):  # of a library, for a type that NumPy has not
+        for apart in ("detach", "cpu"):  # of a tensor that learns, or is in another memory
+            value = getattr(value, apart)() if hasattr(kind, apart) else value
+        return numpy.asarray(value)
+
+
+def array_draft(kind: str, array: Any) -> Callable[[int], Draft]:
+    """Return what writes an array: its shape, type and range, and so many of the values at the ends of its sides."""
+    numpy: Any = sys.modules["numpy"]
+    title = f"{kind} of shape {sides(array.shape)}, {array.dtype}{_array_range(array, numpy)}"
+    ends = [*array.flat[:COMPARED], *array.flat[-COMPARED:]] if array.dtype.kind == "f" else []
+    digits = digits_apart(map(float, ends))
+    formats: Any = {"float_kind": lambda value: decimal_text(float(value), digits).removesuffix(".0")}
+
+    def draft(size: int) -> Draft:
+        edge = max(1, int(size ** (1 / max(array.ndim, 1))) // 2)
+        shown = array.size if size >= array.size else prod(min(side, 2 * edge) for side in array.shape)
+        most = array.size if shown == array.size else 0  # above which NumPy prints the ends of each side
+        text = numpy.array2string(array, separator=", ", threshold=most, edgeitems=edge, formatter=formats)
+        what = f"{'all' if shown == array.size else f'{shown:,} of'} {array.size:,} values"
+        return Draft(f"{title}\n{lasting(str(text))}", what, shown == array.size)
+
+    return draft
+
+
+def _array_range(array: Any, numpy: Any) -> str:
+    """Return the least and the greatest number of an array, and how many are missing, in words."""
+    if array.dtype.kind not in "iuf" or not 0 < array.size <= MOST_VALUES:
+        return ""
+    low, high = numpy.fmin.reduce(array, axis=None), numpy.fmax.reduce(array, axis=None)
+    missing = int((array != array).sum())  # NaN equals nothing
+    if array.dtype.kind == "f":
+        digits = digits_apart((float(low), float(high)))
+        low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in (low, high))
+    return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)

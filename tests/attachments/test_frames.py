@@ -54,11 +54,6 @@ def test_different_numbers_stay_different(values: list[float]) -> None:
         assert float(text) == pytest.approx(value, rel=1e-5, abs=5e-324)
 
 
-def of_arrow(frame: pl.DataFrame) -> Any:
-    """A table of which nothing is known but Arrow's PyCapsule interface."""
-    return type("OfArrow", (), {"__arrow_c_stream__": lambda _, schema=None: frame.__arrow_c_stream__(schema)})()
-
-
 class Tensor:
     """A tensor of some library: its own text shows a part."""
 
@@ -159,7 +154,7 @@ RECORDS = np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "
         (pd.DataFrame({"x": np.array([0.1, 16_777_216], dtype="float32")}), ["| 0.1 |", "| 16777216.0 |"]),
         (pd.DataFrame({"t": pd.to_datetime([NANOSECONDS])}), [":20.123456789 |"]),
         (pd.DataFrame({"d": [Decimal("1.23456789012345678901")]}), ["| 1.23456789012345678901 |"]),
-        (of_arrow(LONG_POLARS), [" of 20,000 rows"]),
+        (LONG_POLARS, [" of 20,000 rows"]),
         (scipy.sparse.eye(5_000, format="csr"), ["5,000 × 5,000 values by its own short text"]),
         (LONG_POLARS.lazy().map_batches(fails, schema={"b": pl.String}), ["a query that has not run"]),
         (Tensor(), [" of 200,000 values"]),
