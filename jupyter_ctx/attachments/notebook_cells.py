@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
@@ -192,11 +191,9 @@ class _Draft:
         if self.cell.is_text:
             return code if code.strip() else ""
         fence, _, inside = fenced(code).partition("\n")
-        parts = (
-            f"{fence}python\n{inside}" if code.strip() else "",
-            f"Output:\n{fenced(output)}" if output.strip() else "",
-        )
-        return "\n\n".join(filter(None, parts))
+        parts = [f"{fence}python\n{inside}"] if code.strip() else []
+        parts += [f"Output:\n{fenced(output)}"] if output.strip() else []
+        return "\n\n".join(parts)
 
     @property
     def is_whole(self) -> bool:
@@ -220,13 +217,16 @@ def attached_cells(
     }
     drafts = [draft for draft in map(_Draft, cells) if not _is_sent(draft, room, redactor, known)]
     room = room.for_data()
-    room = replace(room, tokens=max(0, room.tokens - math.ceil(room.count(CELLS_TITLE))))
-    fitting, found = _fitted(drafts, room), list[Attached]()
+    fitting, found = _fitted(drafts, room.tokens - room.count(CELLS_TITLE), room), list[Attached]()
     drawn = [draft for draft in fitting if _PICTURE.search(draft.output)]
     for draft in fitting:
+        redactor.blanked, before = 0, sum(len(part.files) for part in found)
         most = int(draft in drawn[-1:]) if draft.level else MOST_OUTPUT_IMAGES
-        before = sum(len(part.files) for part in found)
-        found.append(_attached(draft, room, redactor, most, before))
+        text, files, _ = with_images(draft.text, IMAGE_NAME, room, most, before)
+        unsent = draft.text.count("\0") // 2 - len(files)
+        parts = ["shortened"] * (not draft.is_whole) + [f"without {counted(unsent, 'picture')}"] * bool(unsent)
+        what = ", ".join([*parts, about_tokens(draft.tokens)])
+        found.append(attached_redacted(draft.cell.name, redactor.masked(text), redactor, files, what))
     if not found:
         return ()
     left_out = len(drafts) - len(fitting)
@@ -248,26 +248,15 @@ def _is_sent(draft: _Draft, room: TextRoom, redactor: Redactor, known: Mapping[s
     return False
 
 
-def _fitted(drafts: Sequence[_Draft], room: TextRoom) -> Sequence[_Draft]:
-    """Return the cells that fit, each with as many lines as fit."""
+def _fitted(drafts: Sequence[_Draft], most: float, room: TextRoom) -> Sequence[_Draft]:
+    """Return the cells that fit in so many tokens, each with as many lines as fit."""
     for level in range(len(DRAFTS)):
         for draft in drafts:  # the oldest first
-            if level == 0 or sum(each.tokens for each in drafts) > room.tokens:
+            if level == 0 or sum(each.tokens for each in drafts) > most:
                 draft.level = level
                 draft.tokens = room.count(_PICTURE.sub(NO_IMAGE, draft.text))
                 for width, height, _ in () if level else map(_read_picture, _PICTURE.findall(draft.text)):
                     draft.tokens += room.vision.tokens(width, height)
-    while len(drafts) > 1 and sum(each.tokens for each in drafts) > room.tokens:
+    while len(drafts) > 1 and sum(each.tokens for each in drafts) > most:
         drafts = drafts[1:]
     return drafts
-
-
-def _attached(draft: _Draft, room: TextRoom, redactor: Redactor, images: int, before: int) -> Attached:
-    """Return a cell as it goes with a prompt, ``images`` of its pictures as such."""
-    redactor.blanked = 0
-    text, files, _ = with_images(draft.text, IMAGE_NAME, room, images, before)
-    parts = [] if draft.is_whole else ["shortened"]
-    unsent = len(_PICTURE.findall(draft.text)) - len(files)
-    parts += [f"without {counted(unsent, 'picture')}"] if unsent else []
-    what = ", ".join([*parts, about_tokens(draft.tokens)])
-    return attached_redacted(draft.cell.name, redactor.masked(text), redactor, files, what)

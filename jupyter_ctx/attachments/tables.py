@@ -174,16 +174,14 @@ class TableWriter:
         digits = digits_apart(value for value in values if isinstance(value, float))
         if classify_secret_name(name):
             values = [BLANKED if self._redactor.is_secret(name, value) else value for value in values]
-        return [
-            decimal_text(value, digits) if isinstance(value, float) else self._cell(value, self._width)
-            for value in values
-        ]
+        return [decimal_text(each, digits) if isinstance(each, float) else self._cell(each) for each in values]
 
     def _name(self, number: int) -> str:
         return self._cell(self._table.names[number], NAME_CHARACTERS)
 
-    def _cell(self, value: Any, width: int) -> str:
+    def _cell(self, value: Any, width: int = 0) -> str:
         """Return a value in one cell of a Markdown table, shortened with … where it is long."""
+        width = width or self._width
         if is_collection(value):
             text = CollectionPrinter(width, width, self._redactor).text(value, line=sys.maxsize)
         else:
