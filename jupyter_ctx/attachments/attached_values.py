@@ -117,8 +117,6 @@ def _sent(name: str, value: Any, room: TextRoom, redactor: Redactor) -> tuple[st
 def _text_of(name: str, value: Any, room: TextRoom, redactor: Redactor) -> tuple[str, str]:
     """Return a value as it joins a prompt, and what was sent of what. Raises InvalidRequestError."""
     if isinstance(value, str):
-        if not value.strip():
-            raise InvalidRequestError(f"{name} is an empty text: there is nothing to send.")
         return _fit_text(name, str.__str__(value), room, redactor)
     data = room.for_data()
     table = library_table(value)

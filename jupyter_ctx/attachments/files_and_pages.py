@@ -29,6 +29,20 @@ from .notebook_cells import notebook_text, with_images
 from .printing import page_text
 
 MOST_BYTES = 32_000_000  # what the largest requests may have
+# Parameters that may be a key, or sign the address, beside those that are named like a secret
+SIGNED = r"(?i)(?:.*[-_])?(?:app_?id|auth|code|credential|hmac|key|policy|sas|sig|signature|token)"
+# Hosts without a public name, or by number
+PRIVATE_HOST = r":|(?:^[^.]+|\.(?:arpa|home|internal|intranet|lan|local|localdomain|localhost)|\.\w*\d\w*)\.?$"
+PRIVATE = "http:// and addresses of a private network need --allow-local."
+SECONDS = 20  # in all
+MOST_PAGE = 2_000_000  # bytes of a page; images and PDFs may have as many as files
+HEADERS = {
+    "Accept": "text/markdown, text/html;q=0.9, */*;q=0.8",
+    "Accept-Encoding": "gzip",
+    "User-Agent": "Mozilla/5.0 (compatible; jupyter_ctx)",
+}
+CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
+SAVE_IT = "save it in a browser, and attach the file."
 
 
 def exists(word: str) -> bool:
@@ -88,24 +102,6 @@ def _file_data(path: Path) -> bytes:
         problem = f"is larger than the {MOST_BYTES:,} bytes that can be sent" if data else "is empty"
         raise InvalidRequestError(f"-a {path}: the file {problem}.")
     return data
-
-
-# web pages
-
-# Parameters that may be a key, or sign the address, beside those that are named like a secret
-SIGNED = r"(?i)(?:.*[-_])?(?:app_?id|auth|code|credential|hmac|key|policy|sas|sig|signature|token)"
-# Hosts without a public name, or by number
-PRIVATE_HOST = r":|(?:^[^.]+|\.(?:arpa|home|internal|intranet|lan|local|localdomain|localhost)|\.\w*\d\w*)\.?$"
-PRIVATE = "http:// and addresses of a private network need --allow-local."
-SECONDS = 20  # in all
-MOST_PAGE = 2_000_000  # bytes of a page; images and PDFs may have as many as files
-HEADERS = {
-    "Accept": "text/markdown, text/html;q=0.9, */*;q=0.8",
-    "Accept-Encoding": "gzip",
-    "User-Agent": "Mozilla/5.0 (compatible; jupyter_ctx)",
-}
-CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
-SAVE_IT = "save it in a browser, and attach the file."
 
 
 def is_address(word: str) -> bool:
@@ -192,13 +188,12 @@ def fetched(address: Address) -> tuple[str, bytes]:
     client = httpx2.Client(
         headers=HEADERS, timeout=SECONDS, follow_redirects=True,
         trust_env=re.search(PRIVATE_HOST, address.host) is None,  # no proxy for hosts of one's own
-        event_hooks={"request": [partial(_check_hop, address)]},
+        event_hooks={"request": [] if address.allow_local else [partial(_check_hop, address)]},
     )  # fmt: skip
     try:
         with client, client.stream("GET", address.text) as response:
             if response.status_code != 200:
-                status = f"{response.status_code} {response.reason_phrase}".strip()
-                raise address.error(f"the server answered {status}. Where a browser shows it, {SAVE_IT}")
+                raise address.error(f"the server answered {response.status_code}. Where a browser shows it, {SAVE_IT}")
             content_type, body = response.headers.get("content-type", "text/html").lower(), bytearray()
             most = MOST_BYTES if content_type.startswith(("image/", "application/pdf")) else MOST_PAGE
             for chunk in response.iter_bytes():
@@ -220,8 +215,6 @@ def _check_hop(address: Address, request: Any) -> None:
     The address that is connected to is looked at before anything is sent. A proxy connects itself: then the name of the
     host must do.
     """
-    if address.allow_local:
-        return
     Address(str(request.url)).check_network()
     host, hosts = request.url.raw_host.decode(), list[str]()
 

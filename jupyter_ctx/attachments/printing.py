@@ -24,6 +24,16 @@ LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a
 FEW = 32  # values of an array, or names of columns, that are told in a collection
 SHORT, DIGITS, DECIMALS = 12, 6, 3  # digits of a number that is written whole; of a longer one; behind its point
 MOST_DIGITS = 17  # that tell any two numbers apart
+MOST_HTML = 1_000_000  # characters that are read
+NO_WORDS = re.compile(r"<[^<>\n]*>")  # the text of an object of whose class nothing else is known
+UNREAD = ["button", ".headerlink", ".mw-editsection"]  # parts of pages that are no text
+ARTICLE = "main, [role=main], article"  # what a page says that it is about
+BESIDE_IT = [
+    "nav", "header", "footer", "aside", "form", "dialog", "[role=navigation]", "[role=banner]", "[role=contentinfo]",
+    "[role=search]", ".navbar", ".menu", ".sidebar", ".comments", "[class*=cookie]", "[class*=related]",
+]  # fmt: skip
+LEAST_ARTICLE = 0.1  # of a page's text: a shorter article was not found rightly
+_CELL_BLOCK = re.compile(r"(<t[dh]\b[^<>]*>)\s*<(?:p|div)\b[^<>]*>|</(?:p|div)>\s*(?=</t[dh]>)", re.I)  # ends a line
 AS_TEXT = (date, time, timedelta, Decimal)
 COLLECTIONS: dict[Any, Callable[[Any], Any]] = {  # by the repr of a class, which those that inherit it share
     each.__repr__: each for each in (dict, list, tuple, set, frozenset)
@@ -150,20 +160,6 @@ def digits_apart(values: Iterable[float]) -> int:
         if len({decimal_text(value, digits) for value in different}) == len(different):
             return digits
     return MOST_DIGITS
-
-
-# what shows itself in another form, and web pages
-
-MOST_HTML = 1_000_000  # characters that are read
-NO_WORDS = re.compile(r"<[^<>\n]*>")  # the text of an object of whose class nothing else is known
-UNREAD = ["button", ".headerlink", ".mw-editsection"]  # parts of pages that are no text
-ARTICLE = "main, [role=main], article"  # what a page says that it is about
-BESIDE_IT = [
-    "nav", "header", "footer", "aside", "form", "dialog", "[role=navigation]", "[role=banner]", "[role=contentinfo]",
-    "[role=search]", ".navbar", ".menu", ".sidebar", ".comments", "[class*=cookie]", "[class*=related]",
-]  # fmt: skip
-LEAST_ARTICLE = 0.1  # of a page's text: a shorter article was not found rightly
-_CELL_BLOCK = re.compile(r"(<t[dh]\b[^<>]*>)\s*<(?:p|div)\b[^<>]*>|</(?:p|div)>\s*(?=</t[dh]>)", re.I)  # ends a line
 
 
 def words_of(page: str) -> str:

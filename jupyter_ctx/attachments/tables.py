@@ -23,6 +23,8 @@ from .printing import KEY_ROOM, CollectionPrinter, decimal_text, digits_apart, i
 LEAST_WIDTH, WIDTH_A_TOKEN = 30, 3  # characters that a cell may have, more where the first rows fit with them
 NAME_CHARACTERS = 60
 ENOUGH_ROWS, FIRST_CELLS = 8, 64  # with fewer rows, columns are left out; cells that are tried first
+COMPARED = 500  # values at each end of an array that its digits tell apart
+MOST_VALUES = 20_000_000  # of a tensor that is read as an array, and of an array whose range is looked for
 ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "\n": "\\n", "\r": "\\r"})
 
 
@@ -150,7 +152,8 @@ class TableWriter:
         table, head = self._table, rows if rows == self._table.rows else (rows + 1) // 2
         first, last = table.labels + (wide + 1) // 2, len(table.names) - wide // 2
         numbers = [*range(first), *range(last, len(table.names))]
-        columns = [[self._head(number)] for number in numbers]
+        types = ["" if number < table.labels else f": {self._schema(number)}" for number in numbers]
+        columns = [[f"{self._name(number)}{kind}"] for number, kind in zip(numbers, types, strict=True)]
         for start, stop in ((0, head), (table.rows - rows + head, table.rows)):
             values = table.read(start, stop, numbers) if start < stop else ()
             for number, column, cells in zip(numbers, columns, values, strict=False):
@@ -163,10 +166,6 @@ class TableWriter:
         if rows < table.rows:
             lines.insert(2 + head, f"… {counted(table.rows - rows, 'row')} left out …")
         return lines
-
-    def _head(self, number: int) -> str:
-        is_label = number < self._table.labels
-        return self._name(number) if is_label else f"{self._name(number)}: {self._schema(number)}"
 
     def _texts(self, name: object, values: Iterable[Any]) -> list[str]:
         """Return the cells of a column as texts; numbers of few bits have the digits of Python's."""
@@ -191,12 +190,6 @@ class TableWriter:
             text = self._redactor.masked(text[: width + KEY_ROOM])
         self._is_cut |= is_long
         return f"{text[:width]}{'…' * is_long}".translate(ESCAPED)
-
-
-# arrays
-
-COMPARED = 500  # values at each end of an array that its digits tell apart
-MOST_VALUES = 20_000_000  # of a tensor that is read as an array, and of an array whose range is looked for
 
 
 def array_of(value: Any) -> Any:
