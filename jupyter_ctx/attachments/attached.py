@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 from warnings import catch_warnings
@@ -95,7 +95,9 @@ def attached_redacted(
 
 def format_error(error: BaseException, masked: Callable[[str], str] = str) -> str:
     """Return an exception's class and the beginning of its message, on one line; ``masked`` blanks keys in it."""
-    message = " ".join(masked(str(error)).split())
+    message = ""
+    with suppress(Exception):  # its class may be as broken as the value's
+        message = " ".join(masked(str(error)).split())
     return f"{type(error).__name__}: {message[:LONG_ERROR]}".rstrip(": .")
 
 

@@ -102,13 +102,6 @@ def test_a_figure_stays_as_it_is_and_gives_the_same_bytes_again() -> None:
     assert (red, green, blue) == (255, 255, 224)
 
 
-def test_a_huge_figure_is_drawn_smaller() -> None:
-    figure = plt.figure(figsize=(120, 90), dpi=100)
-    found = attached(figure)
-    assert 1_560 <= pixels(found.files[0].data)[0] <= 1_568
-    assert figure.dpi == 100
-
-
 def test_a_figure_that_cannot_be_drawn_is_an_error_that_names_it() -> None:
     figure = plt.figure()
     figure.text(0.5, 0.5, r"$\nonsense{$")

@@ -119,13 +119,6 @@ def test_a_wide_frame_goes_as_its_first_and_last_columns_at_once() -> None:
         assert count_characters(found.text) <= 800
 
 
-def test_long_texts_in_cells_are_shortened_visibly() -> None:
-    found = attached(pd.DataFrame({"text": ["word " * 1_000] * 3}))
-    assert found.text.count("word …") + found.text.count("word…") == 3
-    assert 2_000 < len(found.text) < 8_000
-    assert found.what.startswith("all 3 rows, long cells shortened, about ")
-
-
 RECORDS = np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "U9")])
 
 
@@ -133,7 +126,6 @@ RECORDS = np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "
     ("value", "words"),
     [
         (SMALL["age"], ["Series with 3 rows and 1 column", "| age: int64 |", "| 2 | 52 |"]),
-        (pd.DataFrame(), ["DataFrame with 0 rows and 0 columns"]),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["| 0 | 1 | 2 |"]),
         (SMALL.set_index(["name", "age"]), ["| name | age | score: float64, 1 missing |\n|-|-|-|\n| Ann | 30 | 1.5 |"]),
         (pd.DataFrame({"c": pd.Categorical(["x", None])}), ["| c: category, 1 missing |", "| 0 | x |"]),
@@ -145,7 +137,6 @@ RECORDS = np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "
         ),
         (pl.DataFrame({"a": [1]}).lazy(), ["Polars LazyFrame with 1 column", "| a: Int64 |"]),
         (np.arange(6).reshape(2, 3), ["shape 2 × 3, int64, from 0 to 5", "[[0, 1, 2],\n [3, 4, 5]]", "all 6 values"]),
-        (np.arange(1_000_000).reshape(1_000, 1_000), ["from 0 to 999999", "...", "of 1,000,000 values"]),
         (RECORDS, ["| user: <U9 |", "| Ada | *** |", "all 1 row"]),
         (np.array([{"a": 1}, None], dtype=object), ["{'a': 1}", "all 2 values"]),
         (pd.DataFrame({"t": EPOCHS}), ["1700000000.25", "1700000000.5"]),
@@ -154,7 +145,7 @@ RECORDS = np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "
         (pd.DataFrame({"x": np.array([0.1, 16_777_216], dtype="float32")}), ["| 0.1 |", "| 16777216.0 |"]),
         (pd.DataFrame({"t": pd.to_datetime([NANOSECONDS])}), [":20.123456789 |"]),
         (pd.DataFrame({"d": [Decimal("1.23456789012345678901")]}), ["| 1.23456789012345678901 |"]),
-        (LONG_POLARS, [" of 20,000 rows"]),
+        (pd.DataFrame({"t": ["word " * 1_000] * 3}), ["word …", "all 3 rows, long cells shortened, about "]),
         (scipy.sparse.eye(5_000, format="csr"), ["5,000 × 5,000 values by its own short text"]),
         (LONG_POLARS.lazy().map_batches(fails, schema={"b": pl.String}), ["a query that has not run"]),
         (Tensor(), [" of 200,000 values"]),
