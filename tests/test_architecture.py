@@ -198,7 +198,7 @@ def test_the_first_cell_imports_only_what_it_needs() -> None:
         f"jupyter_ctx.{name}"
         for name in (
             "attachments.notebook_cells",
-            "attachments.rich_text",
+            "attachments.printing",
             "magics.registration",
             "magics.chat_cells",
             "wording.layout",

@@ -1,16 +1,23 @@
-"""One thing that goes with a prompt, and the room that it may take."""
+"""One thing that goes with a prompt, the room that it may take, and the user's own code that reading it runs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
+from warnings import catch_warnings
 
 from ..context.vision import UNKNOWN_VISION, Vision
 from ..conversation.messages import Attachment
 from ..conversation.text_safety import clean
 from ..runtime.redaction import Redactor, blanked_line
+from ..wording import counted
 
+LONG_ERROR = 300  # characters
+ATTACH_INSTEAD = "Attach a part of it, or its text: store that in a variable first. Nothing was sent."
 MOST_SHARE = 0.5  # of the limit: for several attachments together, and for one that is asked for whole
 _ONLY_A_PART = re.compile(r"\d of [\d,]+ ")
 _CHANGED = re.compile(r"shortened|reduced|by its own|by their sizes|not run|not computed")
@@ -58,6 +65,19 @@ class TextRoom:
         return self if self.most_data is None else replace(self, tokens=min(self.tokens, self.most_data))
 
 
+def about_tokens(count: float) -> str:
+    """Return an estimate in words."""
+    return f"about {counted(round(count), 'token')}"
+
+
+class Draft(NamedTuple):
+    """A value as text, what was sent of what, and whether nothing was left out."""
+
+    text: str
+    what: str
+    is_whole: bool
+
+
 def with_attached(prompt: str, attached: Iterable[Attached]) -> tuple[str, tuple[Attachment, ...]]:
     """Return a prompt with the texts that go with it, and the files beside it."""
     parts = tuple(attached)
@@ -71,3 +91,23 @@ def attached_redacted(
     """Return a thing with a line about the secrets that a redactor has blanked in its ``text``, if there were any."""
     notice = blanked_line(name, redactor.blanked)
     return Attached(name, clean(text), files, what, notices=(notice,) if notice else ())
+
+
+def format_error(error: BaseException, masked: Callable[[str], str] = str) -> str:
+    """Return an exception's class and the beginning of its message, on one line; ``masked`` blanks keys in it."""
+    message = ""
+    with suppress(Exception):  # its class may be as broken as the value's
+        message = " ".join(masked(str(error)).split())
+    return f"{type(error).__name__}: {message[:LONG_ERROR]}".rstrip(": .")
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Drop what the block prints, warns of and displays in the main thread, where cells run."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    from IPython.utils.capture import capture_output
+
+    with catch_warnings(action="ignore"), capture_output():
+        yield

@@ -122,13 +122,12 @@ def attached_error(failure: Failure, room: TextRoom, redactor: Redactor, name: s
     traceback = "".join(_safe(part, redactor) for part in failure.parts).rstrip("\n")
     cell = redactor.masked(visible(failure.cell)).rstrip()
 
-    def draft(characters: int, lines: int) -> str:
+    text = ""
+    for characters, lines in DRAFT_SIZES:
         text = f"The error, without the values of variables:\n{fenced(_shortened(traceback, characters))}"
-        code = fenced(shortened_lines(cell, lines)) if cell and lines else ""
-        return f"{text}\n\nThe cell that failed:\n{code}" if code else text
-
-    drafts = [draft(*size) for size in DRAFT_SIZES]
-    text = next((text for text in drafts if room.count(text) <= 2 * room.tokens), drafts[-1])
+        text += f"\n\nThe cell that failed:\n{fenced(shortened_lines(cell, lines))}" if cell and lines else ""
+        if room.count(text) <= 2 * room.tokens:
+            break
     is_whole = cell in text and "left out …" not in text
     what = f"{failure.kind}, {'' if is_whole else 'shortened, '}about {round(room.count(text)):,} tokens"
     text = f"{name}:\n{text}" if name else text
@@ -140,8 +139,7 @@ def _safe(part: str, redactor: Redactor) -> str:
     """Return a part of a traceback without keys, of which some are known by their place behind the label."""
     start = _LABEL.match(part)
     end = start.end() if start else 0
-    text = _shortened(part[end:], 10 * MOST_PART)  # a key that this cuts is in what is left out below
-    return part[:end] + _shortened(redactor.masked(visible(lasting(text))), MOST_PART)
+    return part[:end] + _shortened(redactor.masked(visible(lasting(part[end:]))), MOST_PART)
 
 
 def _shortened(text: str, most: int) -> str:

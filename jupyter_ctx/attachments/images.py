@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import sys
 from base64 import b64decode
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -86,7 +85,7 @@ def modest(name: str, data: bytes, edge: int, most_edge: int = 0, most_bytes: in
         from PIL import Image
 
         with Image.open(BytesIO(data)) as opened:
-            return of_pil(name, opened, edge)
+            return of_pil(opened, edge)
     except Exception as error:
         if len(data) <= MOST_IMAGE_BYTES:  # providers make it smaller themselves
             return image
@@ -95,15 +94,13 @@ def modest(name: str, data: bytes, edge: int, most_edge: int = 0, most_bytes: in
         raise kind(f"{large}. Pillow makes it smaller (pip install pillow), but: {error}. Nothing was sent.") from None
 
 
-def of_pil(name: str, image: Any, edge: int) -> ImageFile:
+def of_pil(image: Any, edge: int) -> ImageFile:
     """Return an image of Pillow as an upright file without its metadata, which may tell where it was taken.
 
     Its longer edge has ``edge`` pixels at most. A photograph, and what has many bytes, is a JPEG, else a PNG.
     """
     from PIL import Image, ImageOps
 
-    if not all(image.size):
-        raise InvalidRequestError(f"{name} is an empty image. Nothing was sent.")
     is_photo = image.format in ("JPEG", "MPO", "WEBP")  # which lose something anyway
     whole = ImageOps.exif_transpose(image)
     made = whole.convert("RGBA" if whole.has_transparency_data else "RGB")
@@ -125,10 +122,6 @@ def of_pil(name: str, image: Any, edge: int) -> ImageFile:
 MOST_PICTURES = 10  # of one value
 LOOKED_AT = 100  # members of a collection that is searched for pictures, at most
 WITHOUT_PICTURES = ("builtins", "ipywidgets", "jupyter_ctx")  # whose values are not displayed as images
-CHART_EXPORTS: dict[str, tuple[str, dict[str, Any]]] = {  # of a chart, by its class: the method, and keywords
-    "plotly.BaseFigure": ("write_image", {}),
-    "altair.TopLevelMixin": ("save", {"scale_factor": 2}),  # for small labels
-}
 
 
 def pictures_in(name: str, value: Any, edge: int) -> tuple[list[tuple[str, ImageFile]], Any]:
@@ -186,15 +179,17 @@ def _image(name: str, value: Any, edge: int) -> ImageFile | None:
     """Return the image that a value is drawn as; ``None``: it is none."""
     bases = [f"{module_of(base)}.{base.__name__}" for base in type(value).__mro__]
     if "PIL.Image" in bases:
-        return of_pil(name, value, edge)
-    file, export = BytesIO(), next((CHART_EXPORTS[base] for base in bases if base in CHART_EXPORTS), None)
+        return of_pil(value, edge)
+    file = BytesIO()
     if "matplotlib.Figure" in bases:
         was_stale = value.stale
         scale = min(1.0, edge / (max(value.get_size_inches()) * value.dpi))
         value.savefig(file, format="png", dpi=scale * value.dpi, bbox_inches="tight")  # with the margins of a cell
         value.stale = was_stale  # else pyplot draws it again at the end of the cell
-    elif export is not None:
-        getattr(value, export[0])(file, format="png", **export[1])
+    elif "plotly.BaseFigure" in bases:
+        value.write_image(file, format="png")
+    elif "altair.TopLevelMixin" in bases:
+        value.save(file, format="png", scale_factor=2)  # for small labels
     data = file.getvalue() or (_image_data(bytes(value)) if type(value) in (bytes, bytearray) else _displayed(value))
     return modest(name, data, edge) if data else None
 
@@ -208,17 +203,13 @@ def _displayed(value: Any) -> bytes | None:
 
     shell = get_ipython()
     display = shell.display_formatter if shell else DisplayFormatter()
-    forms = (display.formatters[kind](value) for kind in ("image/png", "image/jpeg"))
-    image = next(filter(None, map(_image_data, forms)), None)
-    return image or _image_data(display.mimebundle_formatter(value, include=IMAGE_TYPES))
+    forms, _ = display.format(value, include=IMAGE_TYPES)
+    return next(filter(None, map(_image_data, map(forms.get, IMAGE_TYPES))), None)
 
 
 def _image_data(made: Any) -> bytes | None:
-    """Return the bytes of an image, from bytes, base64, or a bundle of forms, with or without metadata beside them."""
-    data = made[0] if isinstance(made, tuple) and made else made
-    if isinstance(data, Mapping):
-        return next(filter(None, (_image_data(data.get(media_type)) for media_type in IMAGE_TYPES)), None)
-    if isinstance(data, str):
-        with suppress(ValueError):
-            data = b64decode(data)
-    return data if isinstance(data, bytes) and media_type_of(data) in IMAGE_TYPES else None
+    """Return the bytes of an image, from bytes or base64; ``None``: it is none."""
+    with suppress(ValueError):
+        data = b64decode(made) if isinstance(made, str) else made
+        return data if isinstance(data, bytes) and media_type_of(data) in IMAGE_TYPES else None
+    return None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,13 +17,11 @@ from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..wording import counted
-from .attached import Attached, TextRoom, attached_redacted
+from .attached import Attached, TextRoom, about_tokens, attached_redacted
 from .images import as_attachment, modest
-from .rich_text import text_in
-from .values import about_tokens
+from .printing import text_in
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-OUTPUT_LINES = 60  # of one output: the first and the last are kept
 LONG_OUTPUT_LINE = re.compile(r"^([^\n\0]{2000})[^\n\0]+", re.MULTILINE)  # of which only the beginning is kept
 MOST_OUTPUT_IMAGES = 10  # that go as images
 PICTURE_FORMS = ("image/png", "image/jpeg")
@@ -39,26 +36,13 @@ def notebook_text(data: str) -> str | None:
     Metadata, ids, widgets and numbers of cells are left out. Pictures are still in it, in base64 between NULs.
     """
     try:
-        return "\n\n".join(part for cell in json.loads(data)["cells"] for part in _cell(cell))
+        cells = [
+            RanCell(0, _joined(cell["source"]), tuple(cell.get("outputs", ())), is_text=cell["cell_type"] != "code")
+            for cell in json.loads(data)["cells"]
+        ]
+        return "\n\n".join(filter(None, (_Draft(cell).text for cell in cells)))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-
-
-def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
-    source = _joined(cell["source"])
-    if cell["cell_type"] == "code":
-        yield from code_cell(source, output_text(cell.get("outputs", ())))
-    elif source.strip():
-        yield source
-
-
-def code_cell(source: str, output: str, most_output: int = OUTPUT_LINES, most_code: int | None = None) -> Iterator[str]:
-    """Yield a cell's code and what it showed, each in a fence, with so many lines at most; nothing of what is empty."""
-    if source.strip():
-        fence, _, code = fenced(shortened_lines(source, most_code)).partition("\n")
-        yield f"{fence}python\n{code}"
-    if output.strip():
-        yield f"Output:\n{fenced(shortened_lines(output, most_output))}"
 
 
 def output_text(outputs: Iterable[Mapping[str, Any]]) -> str:
@@ -124,10 +108,10 @@ def _joined(lines: Any) -> str:
     return lines if isinstance(lines, str) else "".join(lines)
 
 
-def shortened_lines(text: str, most: int | None) -> str:
+def shortened_lines(text: str, most: int) -> str:
     """Return a text with its first and last lines, ``most`` in all."""
     lines = text.split("\n")
-    if most is None or len(lines) <= most:
+    if len(lines) <= most:
         return text
     head, tail = lines[: (most + 1) // 2], lines[len(lines) - most // 2 :]
     return "\n".join([*head, f"… {counted(len(lines) - most, 'line')} left out …", *tail])
@@ -140,7 +124,7 @@ CELLS_TITLE = "Cells of the notebook, in its order:\n\n"  # above the first, wit
 IMAGE_NAME = "cells"
 MORE = "%chat config attach_share 0.3 sends more of cells"
 # most lines of what a cell showed, and of its code; its pictures go in the first alone
-DRAFTS = ((60, 400), (60, 400), (20, 400), (6, 400), (2, 40), (2, 8))
+DRAFTS = ((60, 100_000), (60, 400), (20, 400), (6, 400), (2, 40), (2, 8))
 Sent = tuple[str, Sequence[Attachment]]  # the text and the files of one thing that went with a prompt
 
 
@@ -203,9 +187,13 @@ class _Draft:
     def text(self) -> str:
         """The cell as it goes, with its pictures in base64."""
         most_output, most_code = DRAFTS[self.level]
+        code, output = shortened_lines(self.cell.code, most_code), shortened_lines(self.output, most_output)
         if self.cell.is_text:
-            return shortened_lines(self.cell.code, most_code)
-        return "\n\n".join(code_cell(self.cell.code, self.output, most_output, most_code))
+            return code if code.strip() else ""
+        fence, _, inside = fenced(code).partition("\n")
+        parts = [f"{fence}python\n{inside}"] if code.strip() else []
+        parts += [f"Output:\n{fenced(output)}"] if output.strip() else []
+        return "\n\n".join(parts)
 
     @property
     def is_whole(self) -> bool:
@@ -229,13 +217,16 @@ def attached_cells(
     }
     drafts = [draft for draft in map(_Draft, cells) if not _is_sent(draft, room, redactor, known)]
     room = room.for_data()
-    room = replace(room, tokens=max(0, room.tokens - math.ceil(room.count(CELLS_TITLE))))
-    fitting, found = _fitted(drafts, room), list[Attached]()
+    fitting, found = _fitted(drafts, room.tokens - room.count(CELLS_TITLE), room), list[Attached]()
     drawn = [draft for draft in fitting if _PICTURE.search(draft.output)]
     for draft in fitting:
+        redactor.blanked, before = 0, sum(len(part.files) for part in found)
         most = int(draft in drawn[-1:]) if draft.level else MOST_OUTPUT_IMAGES
-        before = sum(len(part.files) for part in found)
-        found.append(_attached(draft, room, redactor, most, before))
+        text, files, _ = with_images(draft.text, IMAGE_NAME, room, most, before)
+        unsent = draft.text.count("\0") // 2 - len(files)
+        parts = ["shortened"] * (not draft.is_whole) + [f"without {counted(unsent, 'picture')}"] * bool(unsent)
+        what = ", ".join([*parts, about_tokens(draft.tokens)])
+        found.append(attached_redacted(draft.cell.name, redactor.masked(text), redactor, files, what))
     if not found:
         return ()
     left_out = len(drafts) - len(fitting)
@@ -257,26 +248,15 @@ def _is_sent(draft: _Draft, room: TextRoom, redactor: Redactor, known: Mapping[s
     return False
 
 
-def _fitted(drafts: Sequence[_Draft], room: TextRoom) -> Sequence[_Draft]:
-    """Return the cells that fit, each with as many lines as fit."""
+def _fitted(drafts: Sequence[_Draft], most: float, room: TextRoom) -> Sequence[_Draft]:
+    """Return the cells that fit in so many tokens, each with as many lines as fit."""
     for level in range(len(DRAFTS)):
         for draft in drafts:  # the oldest first
-            if level == 0 or sum(each.tokens for each in drafts) > room.tokens:
+            if level == 0 or sum(each.tokens for each in drafts) > most:
                 draft.level = level
                 draft.tokens = room.count(_PICTURE.sub(NO_IMAGE, draft.text))
                 for width, height, _ in () if level else map(_read_picture, _PICTURE.findall(draft.text)):
                     draft.tokens += room.vision.tokens(width, height)
-    while len(drafts) > 1 and sum(each.tokens for each in drafts) > room.tokens:
+    while len(drafts) > 1 and sum(each.tokens for each in drafts) > most:
         drafts = drafts[1:]
     return drafts
-
-
-def _attached(draft: _Draft, room: TextRoom, redactor: Redactor, images: int, before: int) -> Attached:
-    """Return a cell as it goes with a prompt, ``images`` of its pictures as such."""
-    redactor.blanked = 0
-    text, files, _ = with_images(draft.text, IMAGE_NAME, room, images, before)
-    parts = [] if draft.is_whole else ["shortened"]
-    unsent = len(_PICTURE.findall(draft.text)) - len(files)
-    parts += [f"without {counted(unsent, 'picture')}"] if unsent else []
-    what = ", ".join([*parts, about_tokens(draft.tokens)])
-    return attached_redacted(draft.cell.name, redactor.masked(text), redactor, files, what)

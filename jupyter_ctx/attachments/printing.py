@@ -1,9 +1,12 @@
-"""Write values as Python does: collections cut to a size, arrays by NumPy, numbers with digits that tell them apart."""
+"""The text of values: as Python writes it, or as they show themselves in Markdown, LaTeX or HTML; and of web pages.
+
+Collections are cut to a size, and numbers have the digits that tell them apart.
+"""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import islice
@@ -11,7 +14,8 @@ from math import isfinite, prod
 from pprint import pformat
 from typing import Any
 
-from ..conversation.text_safety import lasting
+from ..conversation.text_safety import clean, lasting
+from ..errors import MissingDependencyError
 from ..runtime.redaction import BLANKED, Redactor
 from ..template.expressions import module_of
 
@@ -19,7 +23,17 @@ KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key
 LEAST_TEXT, LINE, DEPTH = 24, 120, 12  # characters of a text and of a line in a collection; levels in it
 FEW = 32  # values of an array, or names of columns, that are told in a collection
 SHORT, DIGITS, DECIMALS = 12, 6, 3  # digits of a number that is written whole; of a longer one; behind its point
-MOST_DIGITS, COMPARED = 17, 500  # digits that tell any two numbers apart; values at each end of an array that they do
+MOST_DIGITS = 17  # that tell any two numbers apart
+MOST_HTML = 1_000_000  # characters that are read
+NO_WORDS = re.compile(r"<[^<>\n]*>")  # the text of an object of whose class nothing else is known
+UNREAD = ["button", ".headerlink", ".mw-editsection"]  # parts of pages that are no text
+ARTICLE = "main, [role=main], article"  # what a page says that it is about
+BESIDE_IT = [
+    "nav", "header", "footer", "aside", "form", "dialog", "[role=navigation]", "[role=banner]", "[role=contentinfo]",
+    "[role=search]", ".navbar", ".menu", ".sidebar", ".comments", "[class*=cookie]", "[class*=related]",
+]  # fmt: skip
+LEAST_ARTICLE = 0.1  # of a page's text: a shorter article was not found rightly
+_CELL_BLOCK = re.compile(r"(<t[dh]\b[^<>]*>)\s*<(?:p|div)\b[^<>]*>|</(?:p|div)>\s*(?=</t[dh]>)", re.I)  # ends a line
 AS_TEXT = (date, time, timedelta, Decimal)
 COLLECTIONS: dict[Any, Callable[[Any], Any]] = {  # by the repr of a class, which those that inherit it share
     each.__repr__: each for each in (dict, list, tuple, set, frozenset)
@@ -130,29 +144,6 @@ def sides(shape: Iterable[int]) -> str:
     return " × ".join(f"{side:,}" for side in shape) or "no dimension"
 
 
-def array_text(array: Any, edge: int, threshold: int) -> str:
-    """Return an array as NumPy prints it: above ``threshold`` values, ``edge`` of them at both ends of each side."""
-    numpy: Any = sys.modules["numpy"]
-    ends = [*array.flat[:COMPARED], *array.flat[-COMPARED:]] if array.dtype.kind == "f" else []
-    digits = digits_apart(map(float, ends))
-    formats: Any = {"float_kind": lambda value: decimal_text(float(value), digits).removesuffix(".0")}
-    text = numpy.array2string(array, separator=", ", threshold=threshold, edgeitems=edge, formatter=formats)
-    return lasting(str(text))
-
-
-def array_range(array: Any) -> str:
-    """Return the least and the greatest number of an array, and how many are missing, in words."""
-    if array.dtype.kind not in "iuf" or not array.size:
-        return ""
-    numpy: Any = sys.modules["numpy"]
-    low, high = numpy.fmin.reduce(array, axis=None), numpy.fmax.reduce(array, axis=None)
-    missing = int((array != array).sum())  # NaN equals nothing
-    if array.dtype.kind == "f":
-        digits = digits_apart((float(low), float(high)))
-        low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in (low, high))
-    return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)
-
-
 def decimal_text(value: float, digits: int = DIGITS) -> str:
     """Return a number as Python writes it, of a long one so many digits and at least three behind the point."""
     text = "NaN" if value != value else repr(float(value))
@@ -169,3 +160,62 @@ def digits_apart(values: Iterable[float]) -> int:
         if len({decimal_text(value, digits) for value in different}) == len(different):
             return digits
     return MOST_DIGITS
+
+
+def words_of(page: str) -> str:
+    """Return the words of HTML, without scripts; tables in lines with bars."""
+    return _text(_parsed(page[:MOST_HTML]))
+
+
+def page_text(page: str) -> tuple[str, str]:
+    """Return the title of a web page, and its text without menus, banners and the like."""
+    tree = _parsed(page)
+    whole, article = _text(tree), tree.body.query_selector(ARTICLE) if tree.body else None
+    text = _text(_parsed(article.html) if article else tree, BESIDE_IT)
+    return tree.title or "", text if len(text) > LEAST_ARTICLE * len(whole) else whole
+
+
+def _parsed(page: str) -> Any:
+    """Return the tree of a page. Raises MissingDependencyError."""
+    try:
+        from resiliparse.parse.html import HTMLTree
+    except ImportError:
+        raise MissingDependencyError("Reading HTML needs resiliparse: pip install resiliparse.") from None
+    page = _CELL_BLOCK.sub(r"\1", page.expandtabs(4))  # the tabs of the text then are those between cells
+    return HTMLTree.parse(clean(page))
+
+
+def _text(tree: Any, unread: Sequence[str] = ()) -> str:
+    from resiliparse.extract.html2text import extract_plain_text
+
+    text = extract_plain_text(tree, preserve_formatting=True, skip_elements=[*UNREAD, *unread])
+    return text.replace("\t\t", " | ").strip("\n")
+
+
+TEXT_FORMS = {"text/markdown": "_repr_markdown_", "text/latex": "_repr_latex_", "text/html": "_repr_html_"}
+
+
+def text_in(forms: Mapping[str, Any]) -> str:
+    """Return the text of what is shown in several forms, by media type; empty: there is none.
+
+    Markdown comes first, then plain text, unless that only names a class.
+    """
+    plain, markdown, latex, page = (
+        form if isinstance(form, str) else "" for form in map(forms.get, ("text/plain", *TEXT_FORMS))
+    )
+    if markdown.strip() or (plain and not NO_WORDS.fullmatch(plain)):
+        return markdown if markdown.strip() else plain
+    return latex or (words_of(page) if page else "") or plain
+
+
+def markup_text(value: Any) -> str:
+    """Return the text that a value's class offers as Markdown or, where it has no plain text, in another form."""
+    kind: Any = type(value)
+    has_words = kind.__repr__ is not object.__repr__ and module_of(kind) != "IPython"
+    forms = {}
+    for media_type, method in TEXT_FORMS.items():
+        offered = getattr(kind, method, None)
+        if offered is not None and (media_type == "text/markdown" or not has_words):
+            form = offered(value)
+            forms[media_type] = form[0] if isinstance(form, tuple) and form else form  # with metadata beside it
+    return text_in(forms)

@@ -1,4 +1,4 @@
-"""Tables of any library: read them by position, and write them as their shape, columns, and first and last rows.
+"""Tables and arrays of any library: read them by position, and write their shape, and first and last rows and values.
 
 pandas is read as it is, other libraries by narwhals; none is imported for a value that does not come from it.
 """
@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
+from math import prod
 from typing import Any
 
+from ..conversation.text_safety import lasting
 from ..runtime.redaction import BLANKED, Redactor, classify_secret_name
 from ..template.expressions import module_of
 from ..wording import counted
-from .attached import TextRoom
-from .printing import DIGITS, KEY_ROOM, CollectionPrinter, decimal_text, digits_apart, is_collection, own_text
+from .attached import Draft, TextRoom
+from .printing import KEY_ROOM, CollectionPrinter, decimal_text, digits_apart, is_collection, own_text, shape_of, sides
 
-NOT_COUNTED = "not counted"
-READERS_OF_ARROW = ("polars", "pyarrow", "pandas")
 LEAST_WIDTH, WIDTH_A_TOKEN = 30, 3  # characters that a cell may have, more where the first rows fit with them
 NAME_CHARACTERS = 60
 ENOUGH_ROWS, FIRST_CELLS = 8, 64  # with fewer rows, columns are left out; cells that are tried first
+COMPARED = 500  # values at each end of an array that its digits tell apart
+MOST_VALUES = 20_000_000  # of a tensor that is read as an array, and of an array whose range is looked for
 ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "\n": "\\n", "\r": "\\r"})
 
 
@@ -33,7 +35,7 @@ class LibraryTable:
     kind: str  # in words
     rows: int  # 0 for a query that is lazy
     names: Sequence[object]  # of its columns, those of the labels of its rows first
-    schema: Callable[[int], tuple[str, str]]  # returns the type of a column, and its missing values in words
+    schema: Callable[[int], str]  # returns the type of a column, and its missing values in words
     read: Callable[[int, int, Sequence[int]], Sequence[Sequence[Any]]]  # from one row to another, each of the columns
     labels: int = 0  # columns that are labels of the rows
     is_lazy: bool = False  # whether it is a query that has not run
@@ -49,7 +51,7 @@ def library_table(value: Any) -> LibraryTable | None:
     """Return a table of any library; ``None`` for any other value. A query is not run."""
     kind: Any = type(value)
     pandas: Any = sys.modules.get("pandas")
-    if hasattr(pandas, "api") and isinstance(value, pandas.DataFrame | pandas.Series | pandas.Index):
+    if hasattr(pandas, "api") and isinstance(value, pandas.DataFrame | pandas.Series):
         return _of_pandas(value)
     if hasattr(kind, "fetchall") and hasattr(kind, "limit"):
         return _of_duckdb(value)
@@ -60,21 +62,15 @@ def library_table(value: Any) -> LibraryTable | None:
 
 
 def _of_pandas(value: Any) -> LibraryTable:
-    """Return a frame, a column or an index of pandas."""
-    kind = type(value).__name__
-    if hasattr(value, "levels"):
-        value = value.to_frame(index=False)
-    levels = [value.index.get_level_values(n) for n in range(value.index.nlevels)] if hasattr(value, "index") else []
+    """Return a frame or a column of pandas, below the labels of its rows."""
+    frame = value if hasattr(value, "columns") else value.to_frame("value" if value.name is None else value.name)
+    levels = [frame.index.get_level_values(n) for n in range(frame.index.nlevels)]
     labels = [level.name or (f"level {n}" if len(levels) > 1 else "") for n, level in enumerate(levels)]
-    name = getattr(value, "name", None)
-    names = list(value.columns) if hasattr(value, "columns") else ["value" if name is None else name]
 
     def column(number: int) -> Any:
-        at = number - len(levels)
-        column = levels[number] if at < 0 else value.iloc[:, at] if hasattr(value, "columns") else value
-        return column.array
+        return (levels[number] if number < len(levels) else frame.iloc[:, number - len(levels)]).array
 
-    return _of_columns(kind, len(value), [*labels, *names], column, labels=len(levels))
+    return _of_columns(type(value).__name__, len(frame), [*labels, *frame.columns], column, labels=len(levels))
 
 
 def _of_columns(
@@ -82,13 +78,13 @@ def _of_columns(
 ) -> LibraryTable:
     """Return a table whose columns are arrays of pandas or NumPy, or series of narwhals."""
 
-    def schema(number: int) -> tuple[str, str]:
+    def schema(number: int) -> str:
         values = column(number)
         if hasattr(values, "null_count"):
             missing = values.null_count()
         else:
             missing = (values.isna() if hasattr(values, "isna") else values != values).sum()
-        return str(values.dtype), f"{missing:,}"
+        return f"{values.dtype}, {missing:,} missing" if missing else str(values.dtype)
 
     def read(start: int, stop: int, numbers: Sequence[int]) -> list[list[Any]]:
         columns = [column(number)[start:stop] for number in numbers]
@@ -105,31 +101,23 @@ def _of_duckdb(relation: Any) -> LibraryTable:
         return [columns[number] for number in numbers]
 
     types = relation.types
-    return LibraryTable(
-        "DuckDB relation", len(relation), relation.columns, lambda n: (str(types[n]), NOT_COUNTED), read
-    )
+    return LibraryTable("DuckDB relation", len(relation), relation.columns, lambda n: str(types[n]), read)
 
 
 def _of_narwhals(value: Any) -> LibraryTable | None:
-    """Return the table of a value that narwhals reads, by itself or by way of Arrow; ``None``: it does not."""
+    """Return the table of a value that narwhals reads; ``None``: it does not."""
     import narwhals
 
     kind = f"{module_of(type(value)).title()} {type(value).__name__}"
     frame: Any = narwhals.from_native(value, pass_through=True, allow_series=True)
-    if not isinstance(frame, narwhals.DataFrame | narwhals.LazyFrame | narwhals.Series):
-        reader: Any = next(filter(find_spec, READERS_OF_ARROW), None)
-        if reader is None or not hasattr(type(value), "__arrow_c_stream__"):
-            return None
-        frame = narwhals.from_arrow(value, backend=reader)
     if isinstance(frame, narwhals.LazyFrame):
         schema = frame.collect_schema()
         types = schema.dtypes()
-        return LibraryTable(
-            kind, 0, schema.names(), lambda n: (str(types[n]), NOT_COUNTED), lambda *_: (), is_lazy=True
-        )
+        return LibraryTable(kind, 0, schema.names(), lambda n: str(types[n]), lambda *_: (), is_lazy=True)
     if isinstance(frame, narwhals.Series):
         return _of_columns(kind, len(frame), [frame.name or "value"], lambda _: frame)
-    return _of_columns(kind, len(frame), frame.columns, lambda n: frame[:, n])
+    is_read = isinstance(frame, narwhals.DataFrame)
+    return _of_columns(kind, len(frame), frame.columns, lambda n: frame[:, n]) if is_read else None
 
 
 class TableWriter:
@@ -142,65 +130,42 @@ class TableWriter:
         first_cells = max(min(table.rows, ENOUGH_ROWS) * self._wide, 1)
         self._width = max(LEAST_WIDTH, WIDTH_A_TOKEN * room.tokens // first_cells)
 
-    def draft(self, size: int) -> tuple[str, str, bool]:
-        """Return the table with ``size`` cells, what was sent of what, and whether it is whole.
-
-        These are of a few rows, until all columns are there, and then of more.
-        """
+    def draft(self, size: int) -> Draft:
+        """Return the table with ``size`` cells: of a few rows until all columns are there, and then of more."""
         table, self._is_cut = self._table, False
         wide = min(self._wide, max(size // max(min(table.rows, ENOUGH_ROWS), 1), min(size, 1)))
         rows = min(table.rows, size // wide) if wide else table.rows * (not self._wide)
         height, width = counted(table.rows, "row"), counted(self._wide, "column")
-        shape = f"{width}; it has not run, so that it has no rows yet" if table.is_lazy else f"{height} and {width}"
-        lines = [f"{table.kind} with {shape}", *self._columns(wide), *self._rows(rows, wide)]
         what = f"all {height}" if rows == table.rows else f"{rows:,} of {height}"
-        what = "the columns of a query that has not run" if table.is_lazy else what
+        lines = [f"{table.kind} with {height} and {width}", "", *(self._lines(rows, wide) if wide else ())]
+        if table.is_lazy:
+            what = "the columns of a query that has not run"
+            lines[0] = f"{table.kind} with {width}; it has not run, so that it has no rows yet"
+        if not wide and rows < table.rows:
+            lines.append(f"{height} left out.")
         what += f" and {wide:,} of {self._wide:,} columns" * (wide < self._wide)
         what += ", long cells shortened" * self._is_cut
-        return "\n".join(lines), what, (rows, wide) == (table.rows, self._wide)
+        return Draft("\n".join(lines).rstrip(), what, (rows, wide) == (table.rows, self._wide))
 
-    def _numbers(self, wide: int) -> list[int]:
-        """Return the numbers of the labels and of the first and the last columns, ``wide`` in all."""
-        first, end = self._table.labels + (wide + 1) // 2, len(self._table.names)
-        return [*range(first), *range(end - wide // 2, end)]
-
-    def _columns(self, wide: int) -> list[str]:
-        """Return lines of Markdown about the types and missing values of columns."""
-        lines = ["", "| column | type | missing |", "|-|-|-|"] if wide else []
-        for number in self._numbers(wide)[self._table.labels :]:
-            lines.append(f"| {' | '.join((self._name(number), *self._schema(number)))} |")
-        if wide < self._wide:
-            first, last = self._table.labels + (wide + 1) // 2, len(self._table.names) - wide // 2 - 1
-            names = f"from {self._name(first)} to {self._name(last)}"
-            lines.append(f"… {counted(self._wide - wide, 'column')} left out, {names} …")
-        return lines
-
-    def _rows(self, rows: int, wide: int) -> list[str]:
-        """Return the first and the last rows as lines of Markdown."""
-        table, numbers = self._table, self._numbers(wide)
-        if not (rows and wide):
-            return ["", f"{counted(table.rows, 'row')} left out."] if table.rows > rows else []
-        head = rows if rows == table.rows else (rows + 1) // 2
-        names, columns = [self._name(number) for number in numbers], self._cells(head, rows - head, numbers)
-        if wide < self._wide:
-            gap = table.labels + (wide + 1) // 2
-            names.insert(gap, "…")
-            columns.insert(gap, ["…"] * rows)
-        lines = [f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)]
-        title = "All rows:"
-        if rows < table.rows:
-            title = f"The first {head:,} and the last {rows - head:,} of {table.rows:,} rows:"
-            lines.insert(head, f"… {counted(table.rows - rows, 'row')} left out …")
-        return ["", title, f"| {' | '.join(names)} |", f"|{'-|' * len(names)}", *lines]
-
-    def _cells(self, head: int, tail: int, numbers: Sequence[int]) -> list[list[str]]:
-        """Return the first and the last cells of columns as texts."""
-        table, columns = self._table, [list[str]() for _ in numbers]
-        for start, stop in ((0, head), (table.rows - tail, table.rows)):
+    def _lines(self, rows: int, wide: int) -> list[str]:
+        """Return the first and the last columns in Markdown: their names, types, and first and last cells."""
+        table, head = self._table, rows if rows == self._table.rows else (rows + 1) // 2
+        first, last = table.labels + (wide + 1) // 2, len(table.names) - wide // 2
+        numbers = [*range(first), *range(last, len(table.names))]
+        types = ["" if number < table.labels else f": {self._schema(number)}" for number in numbers]
+        columns = [[f"{self._name(number)}{kind}"] for number, kind in zip(numbers, types, strict=True)]
+        for start, stop in ((0, head), (table.rows - rows + head, table.rows)):
             values = table.read(start, stop, numbers) if start < stop else ()
-            for number, texts, column in zip(numbers, columns, values, strict=False):
-                texts += self._texts(table.names[number], column)
-        return columns
+            for number, column, cells in zip(numbers, columns, values, strict=False):
+                column += self._texts(table.names[number], cells)
+        if wide < self._wide:
+            between = f"{counted(last - first, 'column')} left out, from {self._name(first)} to {self._name(last - 1)}"
+            columns.insert(first, [f"… {between} …", *["…"] * rows])
+        lines = [f"| {' | '.join(cells)} |" for cells in zip(*columns, strict=True)]
+        lines.insert(1, f"|{'-|' * len(columns)}")
+        if rows < table.rows:
+            lines.insert(2 + head, f"… {counted(table.rows - rows, 'row')} left out …")
+        return lines
 
     def _texts(self, name: object, values: Iterable[Any]) -> list[str]:
         """Return the cells of a column as texts; numbers of few bits have the digits of Python's."""
@@ -208,15 +173,14 @@ class TableWriter:
         digits = digits_apart(value for value in values if isinstance(value, float))
         if classify_secret_name(name):
             values = [BLANKED if self._redactor.is_secret(name, value) else value for value in values]
-        return [self._cell(value, self._width, digits) for value in values]
+        return [decimal_text(each, digits) if isinstance(each, float) else self._cell(each) for each in values]
 
     def _name(self, number: int) -> str:
         return self._cell(self._table.names[number], NAME_CHARACTERS)
 
-    def _cell(self, value: Any, width: int, digits: int = DIGITS) -> str:
+    def _cell(self, value: Any, width: int = 0) -> str:
         """Return a value in one cell of a Markdown table, shortened with … where it is long."""
-        if isinstance(value, float):
-            return decimal_text(value, digits)
+        width = width or self._width
         if is_collection(value):
             text = CollectionPrinter(width, width, self._redactor).text(value, line=sys.maxsize)
         else:
@@ -226,3 +190,48 @@ class TableWriter:
             text = self._redactor.masked(text[: width + KEY_ROOM])
         self._is_cut |= is_long
         return f"{text[:width]}{'…' * is_long}".translate(ESCAPED)
+
+
+def array_of(value: Any) -> Any:
+    """Return an array of NumPy that a value is or, as a tensor, can be read as; ``None`` for any other value."""
+    numpy, kind, shape = sys.modules.get("numpy"), type(value), shape_of(value)
+    if numpy is None or not hasattr(kind, "__array__") or isinstance(value, numpy.ma.MaskedArray):
+        return None
+    is_other = not isinstance(value, numpy.ndarray)
+    if is_other and (module_of(kind) in ("xarray", "dask") or not shape or prod(shape) > MOST_VALUES):
+        return None  # these tell more of themselves, or would be computed
+    with suppress(Exception):  # of a library, for a type that NumPy has not
+        for apart in ("detach", "cpu"):  # of a tensor that learns, or is in another memory
+            value = getattr(value, apart)() if hasattr(kind, apart) else value
+        return numpy.asarray(value)
+
+
+def array_draft(kind: str, array: Any) -> Callable[[int], Draft]:
+    """Return what writes an array: its shape, type and range, and so many of the values at the ends of its sides."""
+    numpy: Any = sys.modules["numpy"]
+    title = f"{kind} of shape {sides(array.shape)}, {array.dtype}{_array_range(array, numpy)}"
+    ends = [*array.flat[:COMPARED], *array.flat[-COMPARED:]] if array.dtype.kind == "f" else []
+    digits = digits_apart(map(float, ends))
+    formats: Any = {"float_kind": lambda value: decimal_text(float(value), digits).removesuffix(".0")}
+
+    def draft(size: int) -> Draft:
+        edge = max(1, int(size ** (1 / max(array.ndim, 1))) // 2)
+        shown = array.size if size >= array.size else prod(min(side, 2 * edge) for side in array.shape)
+        most = array.size if shown == array.size else 0  # above which NumPy prints the ends of each side
+        text = numpy.array2string(array, separator=", ", threshold=most, edgeitems=edge, formatter=formats)
+        what = f"{'all' if shown == array.size else f'{shown:,} of'} {array.size:,} values"
+        return Draft(f"{title}\n{lasting(str(text))}", what, shown == array.size)
+
+    return draft
+
+
+def _array_range(array: Any, numpy: Any) -> str:
+    """Return the least and the greatest number of an array, and how many are missing, in words."""
+    if array.dtype.kind not in "iuf" or not 0 < array.size <= MOST_VALUES:
+        return ""
+    low, high = numpy.fmin.reduce(array, axis=None), numpy.fmax.reduce(array, axis=None)
+    missing = int((array != array).sum())  # NaN equals nothing
+    if array.dtype.kind == "f":
+        digits = digits_apart((float(low), float(high)))
+        low, high = (decimal_text(float(end), digits).removesuffix(".0") for end in (low, high))
+    return f", from {low} to {high}" + f", {missing:,} NaN" * bool(missing)

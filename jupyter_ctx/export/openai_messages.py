@@ -15,8 +15,8 @@ from itertools import groupby
 from reprlib import repr as short_repr
 from typing import Any, TypeAlias, TypeVar, get_args
 
+from ..attachments.files_and_pages import is_address
 from ..attachments.images import FILE_SIGNATURES, guessed_tokens
-from ..attachments.web_pages import is_address
 from ..conversation.events import Added
 from ..conversation.messages import (
     Attachment,

@@ -9,8 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..attachments.attached import Attached
-from ..attachments.user_code import silent
+from ..attachments.attached import Attached, silent
 from ..chat import Chat
 from ..display.request_page import OfferedCell
 from ..errors import ChatInterrupted, InvalidRequestError

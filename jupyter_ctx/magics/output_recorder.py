@@ -166,7 +166,7 @@ def _forms(content: dict[str, Any]) -> dict[str, str]:
             return {kind: image if isinstance(image, str) else b2a_base64(image, newline=False).decode()}
     if name is not None or OWN_HTML in str(data.get("text/html", "")):
         return {}
-    from ..attachments.rich_text import text_in
+    from ..attachments.printing import text_in
 
     other = next((kind for kind in data if kind.startswith("application/vnd.")), "")  # a chart, or a widget
     text = data.get("text/plain", "") if other else text_in(data)

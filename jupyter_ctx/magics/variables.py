@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from ..attachments.attached import MOST_SHARE, Attached
-from ..attachments.attached_files import exists
-from ..attachments.user_code import format_error, silent
-from ..attachments.web_pages import Address, is_address
+from ..attachments.attached import MOST_SHARE, Attached, format_error, silent
+from ..attachments.files_and_pages import Address, exists, is_address
 from ..conversation.schema import Schema
 from ..errors import InvalidRequestError
 from ..experiments.table.table_files import TABLE_FORMATS

@@ -18,10 +18,9 @@ from textwrap import shorten
 from time import perf_counter
 from typing import Any
 
-from ..attachments.attached import TextRoom
+from ..attachments.attached import ATTACH_INSTEAD, TextRoom, format_error
 from ..attachments.attached_values import attached_value
 from ..attachments.printing import shape_of
-from ..attachments.user_code import ATTACH_INSTEAD, format_error
 from ..conversation.messages import Attachment, ToolCall, ToolResult
 from ..conversation.text_safety import clean
 from ..errors import InvalidAnswerError, InvalidRequestError

@@ -15,7 +15,7 @@ from types import FunctionType, MethodType
 from typing import Annotated, Any, NotRequired, Required, TypeVar, Union, get_type_hints, overload
 from warnings import catch_warnings
 
-from ..attachments.user_code import format_error
+from ..attachments.attached import format_error
 from ..conversation.messages import ToolSpec
 from ..conversation.schema import Schema, for_pydantic
 from ..errors import InvalidRequestError

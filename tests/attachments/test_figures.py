@@ -15,8 +15,8 @@ from requirements import need
 
 from jupyter_ctx import InvalidRequestError, MissingDependencyError
 from jupyter_ctx.attachments.attached import Attached, TextRoom
-from jupyter_ctx.attachments.attached_files import attached_file
 from jupyter_ctx.attachments.attached_values import attached_value
+from jupyter_ctx.attachments.files_and_pages import attached_file
 from jupyter_ctx.attachments.images import MOST_IMAGE_BYTES
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import count_characters
@@ -100,13 +100,6 @@ def test_a_figure_stays_as_it_is_and_gives_the_same_bytes_again() -> None:
     assert not figure.stale, "pyplot would draw it again"
     red, green, blue = opened(first).convert("RGB").getpixel((3, 3))  # type: ignore[misc]
     assert (red, green, blue) == (255, 255, 224)
-
-
-def test_a_huge_figure_is_drawn_smaller() -> None:
-    figure = plt.figure(figsize=(120, 90), dpi=100)
-    found = attached(figure)
-    assert 1_560 <= pixels(found.files[0].data)[0] <= 1_568
-    assert figure.dpi == 100
 
 
 def test_a_figure_that_cannot_be_drawn_is_an_error_that_names_it() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jupyter_ctx import ChatError
 from jupyter_ctx.attachments.attached import TextRoom, with_attached
-from jupyter_ctx.attachments.attached_files import MOST_BYTES, attached_file
+from jupyter_ctx.attachments.files_and_pages import MOST_BYTES, attached_file
 from jupyter_ctx.attachments.images import guessed_tokens
 from jupyter_ctx.context.vision import MAX_IMAGE_TOKENS, MIN_IMAGE_TOKENS
 from jupyter_ctx.runtime.redaction import Redactor

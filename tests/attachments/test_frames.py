@@ -34,9 +34,7 @@ def test_a_small_frame_goes_whole() -> None:
     found = attached(SMALL)
     assert found.text == "\n".join([
         "df:", "```", "DataFrame with 3 rows and 3 columns", "",
-        "| column | type | missing |", "|-|-|-|", "| name | str | 1 |",
-        "| age | int64 | 0 |", "| score | float64 | 1 |",
-        "", "All rows:", "|  | name | age | score |", "|-|-|-|-|",
+        "|  | name: str, 1 missing | age: int64 | score: float64, 1 missing |", "|-|-|-|-|",
         "| 0 | Ann | 30 | 1.5 |", "| 1 | NaN | 41 | NaN |",
         r"| 2 | Cy\|d\n | 52 | 0.666667 |", "```",
     ])  # fmt: skip
@@ -54,11 +52,6 @@ def test_different_numbers_stay_different(values: list[float]) -> None:
     assert len({text.removeprefix("-0.0") for text in texts}) >= len(set(values) - {0.0})
     for value, text in zip(values, texts, strict=True):
         assert float(text) == pytest.approx(value, rel=1e-5, abs=5e-324)
-
-
-def of_arrow(frame: pl.DataFrame) -> Any:
-    """A table of which nothing is known but Arrow's PyCapsule interface."""
-    return type("OfArrow", (), {"__arrow_c_stream__": lambda _, schema=None: frame.__arrow_c_stream__(schema)})()
 
 
 class Tensor:
@@ -104,7 +97,6 @@ def test_a_long_frame_goes_as_its_first_and_last_rows_and_the_notice_says_how_ma
     number = int(sent[1])
     assert 20 < number < 200
     assert 300 < int(sent[2]) <= 400
-    assert f"The first {(number + 1) // 2} and the last {number // 2} of 12,000 rows:" in found.text
     assert f"… {12_000 - number:,} rows left out …" in found.text
     rows = [int(line.split("|")[1]) for line in found.text.split("\n") if re.match(r"\| \d+ \|", line)]
     assert rows == [*range((number + 1) // 2), *range(12_000 - number // 2, 12_000)]
@@ -122,16 +114,9 @@ def test_a_wide_frame_goes_as_its_first_and_last_columns_at_once() -> None:
         assert rows >= 6
         first, last = (shown + 1) // 2, 20_000 - shown // 2
         assert f"… {20_000 - shown:,} columns left out, from c{first} to c{last - 1} …" in found.text
-        assert f"| c{first - 1} | … | c{last} |" in found.text
-        assert "| c19999 |\n" in found.text
+        assert re.search(rf"\| c{first - 1}: \w+ \| … [^|]* … \| c{last}: ", found.text)
+        assert "| c19999: " in found.text
         assert count_characters(found.text) <= 800
-
-
-def test_long_texts_in_cells_are_shortened_visibly() -> None:
-    found = attached(pd.DataFrame({"text": ["word " * 1_000] * 3}))
-    assert found.text.count("word …") + found.text.count("word…") == 3
-    assert 2_000 < len(found.text) < 8_000
-    assert found.what.startswith("all 3 rows, long cells shortened, about ")
 
 
 RECORDS = np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "U9")])
@@ -140,22 +125,19 @@ RECORDS = np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (SMALL["age"], ["Series with 3 rows and 1 column", "| age | int64 | 0 |", "| 2 | 52 |"]),
-        (pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), ["MultiIndex with 2 rows", "| a | 1 |"]),
-        (pd.DataFrame(), ["DataFrame with 0 rows and 0 columns"]),
+        (SMALL["age"], ["Series with 3 rows and 1 column", "| age: int64 |", "| 2 | 52 |"]),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["| 0 | 1 | 2 |"]),
-        (SMALL.set_index(["name", "age"]), ["| name | age | score |\n|-|-|-|\n| Ann | 30 | 1.5 |"]),
-        (pd.DataFrame({"c": pd.Categorical(["x", None])}), ["| c | category | 1 |", "| 0 | x |"]),
-        (pd.DataFrame({"i": pd.array([1, None], dtype="Int64")}), ["| i | Int64 | 1 |", "| 1 | <NA> |"]),
+        (SMALL.set_index(["name", "age"]), ["| name | age | score: float64, 1 missing |\n|-|-|-|\n| Ann | 30 | 1.5 |"]),
+        (pd.DataFrame({"c": pd.Categorical(["x", None])}), ["| c: category, 1 missing |", "| 0 | x |"]),
+        (pd.DataFrame({"i": pd.array([1, None], dtype="Int64")}), ["| i: Int64, 1 missing |", "| 1 | <NA> |"]),
         (pd.DataFrame({"o": [[1, {"a": 2}], b"x"]}), ["| 0 | [1, {'a': 2}] |", "| 1 | b'x' |"]),
         (
             pl.DataFrame({"a": [1, None], "s": ["x|y", None]}),
-            ["Polars DataFrame", "| a | Int64 | 1 |", r"| 1 | x\|y |"],
+            ["Polars DataFrame", "| a: Int64, 1 missing |", r"| 1 | x\|y |"],
         ),
-        (pl.DataFrame({"a": [1]}).lazy(), ["Polars LazyFrame with 1 column", "| a | Int64 |"]),
+        (pl.DataFrame({"a": [1]}).lazy(), ["Polars LazyFrame with 1 column", "| a: Int64 |"]),
         (np.arange(6).reshape(2, 3), ["shape 2 × 3, int64, from 0 to 5", "[[0, 1, 2],\n [3, 4, 5]]", "all 6 values"]),
-        (np.arange(1_000_000).reshape(1_000, 1_000), ["from 0 to 999999", "...", "of 1,000,000 values"]),
-        (RECORDS, ["| user | <U9 | 0 |", "| Ada | *** |", "all 1 row"]),
+        (RECORDS, ["| user: <U9 |", "| Ada | *** |", "all 1 row"]),
         (np.array([{"a": 1}, None], dtype=object), ["{'a': 1}", "all 2 values"]),
         (pd.DataFrame({"t": EPOCHS}), ["1700000000.25", "1700000000.5"]),
         (np.array(EPOCHS), ["from 1700000000.25 to 1700000000.5", "[1700000000.25, 1700000000.5]"]),
@@ -163,7 +145,7 @@ RECORDS = np.array([("Ada", "hunter2x9")], dtype=[("user", "U9"), ("password", "
         (pd.DataFrame({"x": np.array([0.1, 16_777_216], dtype="float32")}), ["| 0.1 |", "| 16777216.0 |"]),
         (pd.DataFrame({"t": pd.to_datetime([NANOSECONDS])}), [":20.123456789 |"]),
         (pd.DataFrame({"d": [Decimal("1.23456789012345678901")]}), ["| 1.23456789012345678901 |"]),
-        (of_arrow(LONG_POLARS), [" of 20,000 rows"]),
+        (pd.DataFrame({"t": ["word " * 1_000] * 3}), ["word …", "all 3 rows, long cells shortened, about "]),
         (scipy.sparse.eye(5_000, format="csr"), ["5,000 × 5,000 values by its own short text"]),
         (LONG_POLARS.lazy().map_batches(fails, schema={"b": pl.String}), ["a query that has not run"]),
         (Tensor(), [" of 200,000 values"]),
@@ -225,5 +207,5 @@ def test_a_million_rows_take_no_time() -> None:
     begun = time.process_time()
     found = attached(frame)
     assert time.process_time() - begun < 0.2
-    assert "| s | str | 142,858 |" in found.text
+    assert "| s: str, 142,858 missing |" in found.text
     assert "of 1,000,000 rows" in found.what

@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import TextRoom
-from jupyter_ctx.attachments.attached_files import attached_file
+from jupyter_ctx.attachments.files_and_pages import attached_file
 from jupyter_ctx.attachments.notebook_cells import notebook_text
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import ScriptedProvider, count_characters

@@ -195,22 +195,16 @@ def test_a_repr_that_fails_is_an_error_that_names_the_value_and_the_exception(ac
 
 
 def test_what_a_repr_prints_and_displays_does_not_reach_the_cell(cells: Cells) -> None:
+    cells.shell.user_ns["attached"] = attached
     cells.run("""
 import sys, warnings
-from IPython.display import display
 class Loud:
     def __repr__(self):
         print("loud"); print("louder", file=sys.stderr); warnings.warn("loudest"); display("on the page")
         return "quiet"
-loud = Loud()
-from jupyter_ctx import Chat
-from jupyter_ctx.testing import ScriptedProvider
-from jupyter_ctx.session.attaching import attachment_of
-chat = Chat(provider=ScriptedProvider())
 """)
-    assert cells.run("found = attachment_of(chat.session, 'loud', loud)").strip() == ""
+    assert cells.run("found = attached(Loud())").strip() == ""
     assert "quiet" in cells.shell.user_ns["found"].text
-    assert cells.run("print('heard')") == "heard\n"
 
 
 @given(st.integers(0, 300), st.integers(20, 60))

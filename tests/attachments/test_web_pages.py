@@ -19,10 +19,10 @@ from images import PIXEL
 from server import Quiet, running
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.attachments import web_pages
+from jupyter_ctx.attachments import files_and_pages
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
-from jupyter_ctx.attachments.web_pages import Address
+from jupyter_ctx.attachments.files_and_pages import Address
 from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import ScriptedProvider, count_characters
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_read_is_one_line(site: str, path: str, says: str) -> Non
 
 
 def test_a_page_that_drips_is_given_up(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_pages, "SECONDS", 0.3)
+    monkeypatch.setattr(files_and_pages, "SECONDS", 0.3)
     begun = time.monotonic()
     assert "0.3 seconds" in refused(f"{site}/slow")
     assert time.monotonic() - begun < 2
@@ -192,7 +192,7 @@ def test_a_redirect_into_a_private_network_is_not_followed(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first_only = iter([True, False])
-    monkeypatch.setattr(web_pages, "is_public", lambda number: next(first_only))
+    monkeypatch.setattr(files_and_pages, "is_public", lambda number: next(first_only))
     with over_tls(tmp_path, monkeypatch) as port:
         path = f"/to={target.format(port)}"
         assert "--allow-local" in refused(f"https://pages.example.com:{port}{path}", allow_local=False)
@@ -202,7 +202,7 @@ def test_a_redirect_into_a_private_network_is_not_followed(
 def test_addresses_of_the_internet_are_told_from_those_of_a_network() -> None:
     public = {"93.184.215.14", "2606:2800:21f:cb07::1", "::ffff:93.184.215.14"}
     private = {"127.0.0.1", "10.1.2.3", "169.254.169.254", "100.64.0.1", "::1", "fe80::1%eth0", "::ffff:10.0.0.1"}
-    assert {number for number in public | private if web_pages.is_public(number)} == public
+    assert {number for number in public | private if files_and_pages.is_public(number)} == public
 
 
 # addresses that are not read

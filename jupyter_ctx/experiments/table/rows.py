@@ -143,7 +143,7 @@ def plain(value: Any) -> Any:
 def read_rows(table: Any, limit: int | None = None) -> Rows:
     """Return the rows of a table, or its first ``limit`` rows.
 
-    table: a frame of pandas, Polars, Arrow or anything with its PyCapsule interface, a relation of DuckDB, a data set
+    table: a frame of pandas, Polars or Arrow, a relation of DuckDB, a data set
         of Hugging Face, a Series, a list of dicts, data classes or named tuples, a list of texts or numbers (the column
         is ``text``), a generator of these, a mapping of columns, or the path of a .csv, .tsv, .jsonl, .json, .parquet,
         .arrow, .feather or .xlsx file

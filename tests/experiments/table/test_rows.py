@@ -28,11 +28,6 @@ class Question:
     n: int
 
 
-def of_arrow(frame: pl.DataFrame) -> Any:
-    """A table of which nothing is known but Arrow's PyCapsule interface."""
-    return type("OfArrow", (), {"__arrow_c_stream__": lambda _, schema=None: frame.__arrow_c_stream__(schema)})()
-
-
 class Relation:
     """A relation of DuckDB, as far as it is read: its rows are asked for by number."""
 
@@ -72,7 +67,6 @@ TWO = [{"text": "a", "n": 1}, {"text": "b", "n": 2}]
         {"text": np.array(["a", "b"]), "n": pd.Series([1, 2])},
         pd.DataFrame(TWO),
         pl.DataFrame(TWO),
-        of_arrow(pl.DataFrame(TWO)),
         Relation([("a", 1), ("b", 2)]),
         DataSet(TWO),
         [Point("a", 1), Point("b", 2)],

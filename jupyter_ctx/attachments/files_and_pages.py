@@ -1,26 +1,34 @@
-"""A web page as text: fetched here, from public addresses alone unless those of one's own network are allowed."""
+"""A file or a web page as it goes with a prompt: an image, a PDF, a notebook or another text.
+
+A page is fetched here, from a public address alone unless those of one's own network are allowed.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import ip_address
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from stat import S_ISREG
 from time import monotonic
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from ..context.summary_facts import fenced
+from ..context.vision import Vision
+from ..conversation.messages import Attachment
+from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError
 from ..runtime.redaction import Redactor, classify_secret_name
-from .attached import Attached, TextRoom
-from .attached_files import MOST_BYTES, attached_data, attached_text
-from .images import media_type_of
-from .rich_text import page_text
-from .user_code import format_error
+from .attached import Attached, TextRoom, attached_redacted, format_error
+from .images import MOST_IMAGE_BYTES, as_attachment, guessed_tokens, media_type_of, modest
+from .notebook_cells import notebook_text, with_images
+from .printing import page_text
 
+MOST_BYTES = 32_000_000  # what the largest requests may have
 # Parameters that may be a key, or sign the address, beside those that are named like a secret
 SIGNED = r"(?i)(?:.*[-_])?(?:app_?id|auth|code|credential|hmac|key|policy|sas|sig|signature|token)"
 # Hosts without a public name, or by number
@@ -35,6 +43,65 @@ HEADERS = {
 }
 CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 SAVE_IT = "save it in a browser, and attach the file."
+
+
+def exists(word: str) -> bool:
+    """Return whether a text names a file or a folder that is there."""
+    return os.path.exists(os.path.expanduser(word))
+
+
+def attached_file(path: Path, redactor: Redactor, room: TextRoom) -> Attached:
+    """Return a file that goes with a prompt; a text file joins it, with secrets blanked. Raises InvalidRequestError."""
+    data = _file_data(path.expanduser())
+    media_type = media_type_of(data)
+    if media_type is not None:
+        return attached_data(path.name, media_type, data, room.vision)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise InvalidRequestError(
+            f"-a {path}: neither UTF-8 text, nor a PNG, JPEG, GIF or WebP image, nor a PDF. "
+            "Read it in a cell, with its encoding if it is text, and attach the variable: -a NAME."
+        )
+    return attached_text(path.name, text, f"File {path.name}", redactor, room)
+
+
+def attached_text(name: str, text: str, head: str, redactor: Redactor, room: TextRoom) -> Attached:
+    """Return a file's or a page's text below its ``head``, with secrets blanked; of a notebook its cells."""
+    redactor.blanked, files, what = 0, tuple[Attachment, ...](), ""
+    cells = notebook_text(text) if '"cells"' in text else None
+    if cells is not None:
+        text, files, what = with_images(cells, name, room)
+    return attached_redacted(name, f"{redactor.masked(head)}:\n{fenced(redactor.masked(text))}", redactor, files, what)
+
+
+def attached_data(name: str, media_type: str, data: bytes, vision: Vision) -> Attached:
+    """Return an image or a PDF that goes with a prompt; an image that its provider would make smaller is so already.
+
+    Raises InvalidRequestError, and MissingDependencyError where Pillow would be needed.
+    """
+    if media_type == "application/pdf":
+        file = Attachment(name, media_type, data, guessed_tokens(media_type, data))
+        return Attached(name, f"{clean(name)}: a PDF.", (file,))
+    image = modest(name, data, vision.drawn, vision.reads, MOST_IMAGE_BYTES)
+    text = f"{clean(name)}: {image.noun}."  # which tells the model which is which
+    return Attached(name, text, (as_attachment(name, image),), image.size if image.data is not data else "")
+
+
+def _file_data(path: Path) -> bytes:
+    try:
+        if not S_ISREG(path.stat().st_mode):  # a device may never end, and a pipe may never begin
+            raise InvalidRequestError(f"-a {path} is not a regular file: name an image, a PDF or a text file.")
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InvalidRequestError(f"-a {path}: {error.strerror} (looked for from {Path.cwd()}).") from None
+    if not 0 < len(data) <= MOST_BYTES:
+        problem = f"is larger than the {MOST_BYTES:,} bytes that can be sent" if data else "is empty"
+        raise InvalidRequestError(f"-a {path}: the file {problem}.")
+    return data
 
 
 def is_address(word: str) -> bool:
@@ -63,8 +130,8 @@ class Address:
         """Raise InvalidRequestError for one that is not valid, holds a key, or may not be read."""
         try:
             parts = urlsplit(self.text)
-        except ValueError as error:
-            raise self.error(f"it is no address: {error}.") from None
+        except ValueError:
+            parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise self.error("only https:// addresses are read; name a file by its path.")
         names = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
@@ -121,32 +188,25 @@ def fetched(address: Address) -> tuple[str, bytes]:
     client = httpx2.Client(
         headers=HEADERS, timeout=SECONDS, follow_redirects=True,
         trust_env=re.search(PRIVATE_HOST, address.host) is None,  # no proxy for hosts of one's own
-        event_hooks={"request": [partial(_check_hop, address)]},
+        event_hooks={"request": [] if address.allow_local else [partial(_check_hop, address)]},
     )  # fmt: skip
     try:
         with client, client.stream("GET", address.text) as response:
             if response.status_code != 200:
-                status = f"{response.status_code} {response.reason_phrase}".strip()
-                raise address.error(f"the server answered {status}. Where a browser shows it, {SAVE_IT}")
-            content_type = response.headers.get("content-type", "text/html").lower()
+                raise address.error(f"the server answered {response.status_code}. Where a browser shows it, {SAVE_IT}")
+            content_type, body = response.headers.get("content-type", "text/html").lower(), bytearray()
             most = MOST_BYTES if content_type.startswith(("image/", "application/pdf")) else MOST_PAGE
-            return content_type, _read(address, response.iter_bytes(), most, end)
+            for chunk in response.iter_bytes():
+                body += chunk
+                if len(body) > most:
+                    raise address.error(f"it has more than the {most:,} bytes that are read.")
+                if monotonic() > end:
+                    raise address.error(f"it was not read within {SECONDS} seconds: {SAVE_IT}")
+            return content_type, bytes(body)
     except ChatError:
         raise
     except Exception as error:  # of the connection, TLS, the protocol, too many redirects
         raise address.error(f"it cannot be read ({format_error(error)}): {SAVE_IT}") from None
-
-
-def _read(address: Address, chunks: Iterator[bytes], most: int, end: float) -> bytes:
-    """Return the bytes that a server sends. Raises InvalidRequestError for too many, and where they take too long."""
-    body = bytearray()
-    for chunk in chunks:
-        body += chunk
-        if len(body) > most:
-            raise address.error(f"it has more than the {most:,} bytes that are read.")
-        if monotonic() > end:
-            raise address.error(f"it was not read within {SECONDS} seconds: {SAVE_IT}")
-    return bytes(body)
 
 
 def _check_hop(address: Address, request: Any) -> None:
@@ -155,8 +215,6 @@ def _check_hop(address: Address, request: Any) -> None:
     The address that is connected to is looked at before anything is sent. A proxy connects itself: then the name of the
     host must do.
     """
-    if address.allow_local:
-        return
     Address(str(request.url)).check_network()
     host, hosts = request.url.raw_host.decode(), list[str]()
 
