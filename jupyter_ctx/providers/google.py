@@ -15,10 +15,10 @@ from ..conversation.messages import Attachment, Message, ToolRound
 from ..errors import AuthenticationError, MissingDependencyError
 from .adapter import Adapter
 from .base import BY_ENVIRONMENT, Piece, Request, Thought
-from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import Parts, as_base64, encoded, is_call, sent_calls, sent_parts, sent_state, written_state
+from .server_facts import reported_tokens
 from .wire import count, dict_at, dicts_in, text_at
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}

@@ -12,11 +12,10 @@ from ..conversation.messages import Message, ToolRound
 from .adapter import ASK_SECONDS, Adapter
 from .base import Endpoint, ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
-from .logprobs import reported_tokens
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder, Splitter, late_thought
 from .request_body import Parts, as_message, as_part, content, sent_calls, sent_state, written_state
-from .server_facts import find_row, model_info
+from .server_facts import find_row, model_info, reported_tokens
 from .wire import DONE, count, dict_at, dicts_in, text_at
 
 

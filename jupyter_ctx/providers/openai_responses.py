@@ -11,11 +11,11 @@ from ..conversation.messages import Attachment, Message
 from .adapter import Adapter
 from .base import Piece, Request, Thought
 from .error_mapping import Refusal
-from .logprobs import reported_tokens
 from .openai_chat import OPENAI, usage_of
 from .parameters import RESPONSES_FORMS
 from .reply_builder import ReplyBuilder
 from .request_body import Parts, as_message, content, data_url, is_call, sent_calls, sent_parts, written_state
+from .server_facts import reported_tokens
 from .wire import dict_at, dicts_in, text_at
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
@@ -83,7 +83,10 @@ class Responses(Adapter):
                 response = dict_at(event, "response")
                 if kind == "response.failed" or response.get("status") == "failed":
                     raise Refusal(None, response.get("error") or FAILED)
-                _end(response, reply)
+                reply.usage = usage_of(dict_at(response, "usage"))
+                reply.model = text_at(response, "model") or reply.model
+                why = text_at(dict_at(response, "incomplete_details"), "reason")
+                reply.end(why or text_at(response, "status") or "completed")
                 items = dict[object, dict[str, Any]](enumerate(dicts_in(response.get("output")))) or items
         _take_calls(items, reply)
         reply.refuse(refused)
@@ -117,14 +120,6 @@ def _take_calls(items: dict[object, dict[str, Any]], reply: ReplyBuilder) -> Non
         kept = [item for item in items.values() if text_at(item, "type") in SENT_BACK]
         kept = [item for item in kept if item["type"] != "reasoning" or item.get("encrypted_content")]
         reply.state = written_state(_API, kept)
-
-
-def _end(response: dict[str, Any], reply: ReplyBuilder) -> None:
-    reply.usage = usage_of(dict_at(response, "usage")) or reply.usage
-    reply.model = text_at(response, "model") or reply.model
-    why = text_at(dict_at(response, "incomplete_details"), "reason")
-    if reply.stop_reason is None:
-        reply.end(why or text_at(response, "status") or "completed")
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:
