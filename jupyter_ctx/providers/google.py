@@ -17,12 +17,12 @@ from .adapter import Adapter
 from .base import BY_ENVIRONMENT, Piece, Request, Thought
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import Parts, as_base64, encoded, is_call, sent_calls, sent_parts, sent_state, written_state
+from .request_body import Parts, as_base64, encoded, is_call, sent_calls, sent_parts, sent_state, tool_fields
 from .server_facts import reported_tokens
 from .wire import count, dict_at, dicts_in, text_at
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
-_API = "google"
+_API, SCHEMA = "google", "parametersJsonSchema"
 BESIDE_CONFIG = frozenset(
     {"contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent", "labels"}
 )
@@ -33,7 +33,7 @@ class Google(Adapter):
 
     own_address = "https://generativelanguage.googleapis.com"
     list_path = "/v1beta/models?pageSize=1000"
-    reports_logprobs = True
+    api, reports_logprobs = _API, True
     efforts = GEMINI_FORMS
 
     def _headers(self) -> dict[str, str]:
@@ -53,6 +53,7 @@ class Google(Adapter):
 
     def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
         """Return the settings of a request, under Python's names, as users write them, beside its contents."""
+        functions = tool_fields(request, SCHEMA)
         return {
             "contents": _contents(request.said),
             "system_instruction": {"parts": [{"text": request.system}]} if request.system else None,
@@ -62,7 +63,7 @@ class Google(Adapter):
             "response_json_schema": form,
             "response_logprobs": True if request.top_logprobs else None,
             "logprobs": request.top_logprobs or None,
-            "tools": [{"functionDeclarations": _declarations(request)}] if request.tools else None,
+            "tools": [{"functionDeclarations": functions}] if functions else None,
         }
 
     def _send(self, body: dict[str, Any]) -> Any:
@@ -74,7 +75,7 @@ class Google(Adapter):
     def _count(self, request: Request) -> int:
         """Return the tokens counted; the API counts no system instruction and no tools: they are added as a message."""
         request, _ = self._structured(request)
-        told = "\n".join([*filter(None, [request.system]), *map(json.dumps, _declarations(request))])
+        told = "\n".join(filter(None, (request.system, *map(json.dumps, tool_fields(request, SCHEMA)))))
         system = (Message("user", told),) if told else ()
         asked = {"contents": _contents((*system, *request.said))}
         return int(self._ask(self._address("countTokens"), asked)["totalTokens"])
@@ -96,8 +97,7 @@ class Google(Adapter):
                 reply.logprobs += reported_tokens(_logprobs(candidate))
                 if text_at(candidate, "finishReason"):
                     reply.end(candidate["finishReason"], text_at(candidate, "finishMessage"))
-        if reply.calls:
-            reply.state = written_state(_API, _joined(parts))
+        reply.state = _joined(parts)
 
 
 def vertex_access() -> tuple[str, str]:
@@ -160,13 +160,6 @@ def _joined(parts: Parts) -> Parts:
         group = list(run)
         joined += [{"text": "".join([text_at(part, "text") for part in group])}] if is_text else group
     return [part for part in joined if part != {"text": ""}]
-
-
-def _declarations(request: Request) -> Parts:
-    return [
-        {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.json}
-        for tool in request.tools
-    ]
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:

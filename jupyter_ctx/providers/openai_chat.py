@@ -14,7 +14,7 @@ from .base import Endpoint, ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder, Splitter, late_thought
-from .request_body import Parts, as_message, as_part, content, sent_calls, sent_state, written_state
+from .request_body import Parts, as_message, as_part, content, sent_calls, sent_state, tool_fields
 from .server_facts import find_row, model_info, reported_tokens
 from .wire import DONE, count, dict_at, dicts_in, text_at
 
@@ -59,7 +59,7 @@ class ChatCompletions(Adapter):
     """A model behind an OpenAI-compatible endpoint."""
 
     own_address, list_path, path = OPENAI, "/models", "/chat/completions"
-    reports_logprobs = True
+    api, reports_logprobs = _API, True
     tells_schema = True  # many servers constrain the answer only
 
     def __init__(self, at: Endpoint) -> None:
@@ -80,12 +80,8 @@ class ChatCompletions(Adapter):
             "temperature": request.temperature,
             "logprobs": True if request.top_logprobs else None,
             "top_logprobs": request.top_logprobs or None,
-            "tools": [
-                {"type": "function",
-                 "function": {"name": tool.name, "description": tool.description, "parameters": tool.json}}
-                for tool in request.tools
-            ],
-        }  # fmt: skip
+            "tools": [{"type": "function", "function": each} for each in tool_fields(request)],
+        }
 
     def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return what a server of the user's own answers at a path beside OpenAI's API; empty: nothing."""
@@ -128,7 +124,7 @@ class ChatCompletions(Adapter):
         if all(isinstance(piece, str) for piece in reply.pieces):
             reply.corrected = late_thought("".join(map(str, reply.pieces)))
         reply.refuse(refused)
-        reply.state = written_state(_API, _state(details, names, reply)) if reply.calls else ""
+        reply.state = _state(details, names, reply)
 
     def _learn(self, refusal: Refusal, request: Request, body: dict[str, Any]) -> None:
         """Learn what the model does not take; where that is the usual name of the reply's length, a newer is sent."""

@@ -72,6 +72,11 @@ def in_prompt(request: Request) -> Request:
 # functions that a model may call
 
 
+def tool_fields(request: Request, schema: str = "parameters") -> Parts:
+    """Return what every API is told of a function; ``schema``: what it calls the JSON Schema of the parameters."""
+    return [{"name": tool.name, "description": tool.description, schema: tool.json} for tool in request.tools]
+
+
 def arguments(call: ToolCall) -> dict[str, Any]:
     """Return the arguments as an object, in which a text that is none stands under ``arguments``."""
     try:

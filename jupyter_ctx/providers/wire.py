@@ -265,11 +265,10 @@ def _parsed(text: str) -> Any:
 # what stands in JSON
 
 
-def dict_at(value: Any, *names: str) -> dict[str, Any]:
-    """Return the object under these names, one inside the other, else an empty one."""
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
+def dict_at(value: Any, name: str) -> dict[str, Any]:
+    """Return the object under a name, else an empty one."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def dicts_in(value: Any) -> list[dict[str, Any]]:
