@@ -165,6 +165,7 @@ def test_what_is_left_is_said_in_one_line() -> None:
     assert budget_line(MoneyLeft(0.0, 5.0, end)) == "$0 of $5 left, until 2026-11-24 18:30"
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("status", [0, 504, 503])
 def test_under_a_cap_only_what_was_surely_not_billed_is_sent_again(status: int) -> None:
     with Gateway({}, status=status).running() as gateway:

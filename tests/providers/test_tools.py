@@ -163,12 +163,9 @@ def test_images_of_a_result_are_images(dialect: Dialect) -> None:
 NO_TOOLS = (
     (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
     (500, "tools param requires --jinja flag"),
-    (500, "Unsupported param: tools"),
     (400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
     (404, 'No endpoints found that support tool use. Try disabling "rows".'),
     (400, "Function calling is not enabled for models/gemma-3-27b-it"),
-    (400, "`tool calling` is not supported with this model"),
-    (400, "deepseek-reasoner does not support Function Calling"),
     (400, "This model doesn't support tool use in streaming mode."),
     (422, "tools: Extra inputs are not permitted"),
 )
