@@ -61,7 +61,7 @@ WEB_PAGE = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\ud800-\udfff]{1,2000}", re.
 MOST_CITED, TITLE_MAX = 50, 200  # pages, characters of a title
 
 OPEN, CLOSE = "<think>", "</think>"
-PARTIAL_TAG = re.compile(r"\s*(?:<(?:/(?:t(?:h(?:i(?:nk?)?)?)?)?)?)?\Z")  # an end that may go on as the second tag
+PARTIAL_TAG = re.compile(r"<(?:/(?:t(?:h(?:i(?:nk?)?)?)?)?)?\Z")  # an end that may go on as the second tag
 # the second tag alone: on a line of its own, or right after a sentence. Elsewhere it is talked about.
 LATE = re.compile(r"(?:^[ \t]*|(?<=[.!?…。！？)\]]))</think>(?![`\"'])", re.M)
 CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
@@ -268,14 +268,13 @@ class Splitter:
 
     def _thought(self) -> str:
         """Return what is certainly thought of what is held, without the white space at its end."""
-        sure, tag, after = self._held.partition(CLOSE)
+        before, tag, after = self._held.partition(CLOSE)
         if tag:
             self._held, self._at = after, "closed"
-            return sure.rstrip()
-        unsure = PARTIAL_TAG.search(sure)
-        end = len(sure) if unsure is None else unsure.start()
-        self._held = sure[end:]
-        return sure[:end]
+            return before.rstrip()
+        sure = PARTIAL_TAG.sub("", before).rstrip()
+        self._held = before.removeprefix(sure)
+        return sure
 
 
 def late_thought(text: str) -> tuple[str, str] | None:
