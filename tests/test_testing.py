@@ -158,8 +158,8 @@ def broken(*_: object, **__: object) -> Any:
     ("members", "says"),
     [
         ({"stream": broken}, "raises a ChatError where something goes wrong; KeyError: 'choices'"),
-        ({"stream": lambda request: None}, r"stream\(\) returned NoneType, but must be a generator"),
-        ({"stream": lambda request: "Hello."}, r"stream\(\) returned str, but must be a generator"),
+        ({"stream": lambda request: None}, "TypeError: 'NoneType' object is not iterable"),
+        ({"stream": lambda request: "Hello."}, r"stream\(\) ends with a Reply"),
         ({"served_window": broken}, "KeyError"),
         ({"cards": broken}, "KeyError"),
         ({"cards": lambda: None}, "TypeError"),

@@ -22,7 +22,7 @@ from .server_facts import reported_tokens
 from .wire import count, dict_at, dicts_in, text_at
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
-_API, SCHEMA = "google", "parametersJsonSchema"
+_API, JSON_SCHEMA = "google", "parametersJsonSchema"
 BESIDE_CONFIG = frozenset(
     {"contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent", "labels"}
 )
@@ -53,7 +53,7 @@ class Google(Adapter):
 
     def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
         """Return the settings of a request, under Python's names, as users write them, beside its contents."""
-        functions = tool_fields(request, SCHEMA)
+        functions = tool_fields(request, JSON_SCHEMA)
         return {
             "contents": _contents(request.said),
             "system_instruction": {"parts": [{"text": request.system}]} if request.system else None,
@@ -75,7 +75,7 @@ class Google(Adapter):
     def _count(self, request: Request) -> int:
         """Return the tokens counted; the API counts no system instruction and no tools: they are added as a message."""
         request, _ = self._structured(request)
-        told = "\n".join(filter(None, (request.system, *map(json.dumps, tool_fields(request, SCHEMA)))))
+        told = "\n".join(filter(None, (request.system, *map(json.dumps, tool_fields(request, JSON_SCHEMA)))))
         system = (Message("user", told),) if told else ()
         asked = {"contents": _contents((*system, *request.said))}
         return int(self._ask(self._address("countTokens"), asked)["totalTokens"])

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from server import begin_stream, events, piece, send, serve, usage
 
-from jupyter_ctx import AuthenticationError, Chat, ChatError, ProviderError
+from jupyter_ctx import Chat, ProviderError
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.reply_builder import ReplyBuilder
@@ -92,7 +92,7 @@ def test_an_error_inside_a_success_is_told_in_the_servers_words(form: str, told:
     assert chat.turns == ()
 
 
-@pytest.mark.parametrize("form", ["a JSON object", "a router's", "plain text", "an event"])
+@pytest.mark.parametrize("form", ["a router's", "an event"])
 def test_an_overflow_inside_a_success_is_recovered_like_any_other(dialect: Dialect, form: str, told: Told) -> None:
     chat = told.says(dialect, ERRORS[form](OVERFLOW), dialect.answer("Hi"), window=4_000, max_tokens=100)
     for _ in range(4):
@@ -107,15 +107,6 @@ def test_a_page_to_log_in_is_told_by_its_title(dialect: Dialect, told: Told) -> 
     page = "<!DOCTYPE html>\n<html><head><title>Sign in &amp; go on</title>\n</head><body><p>data: x</p></body></html>"
     with pytest.raises(ProviderError, match=r"a web page instead of an answer: Sign in & go on"):
         told.says(dialect, (page, HTML)).send("x")
-
-
-def test_a_code_inside_a_success_says_which_error_it_is(told: Told) -> None:
-    kinds: dict[type[ChatError], Any] = {
-        AuthenticationError: {"error": {"message": "no", "type": "authentication_error"}},
-    }
-    for kind, body in kinds.items():
-        with pytest.raises(kind):
-            told.says(COMPLETIONS, (json.dumps(body), JSON)).send("x")
 
 
 def test_an_error_inside_a_choice_is_one(told: Told) -> None:

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pytest
+from dialects import reply_to
 from gemini import THINKS, gemini
 
 from jupyter_ctx import (
@@ -74,12 +75,6 @@ def asks(prompt: str = "Say hello.", **more: int) -> Request:
     return Request((Message("system", "Be brief."), Message("user", prompt)), **{"max_tokens": 12, **more})  # type: ignore[arg-type]
 
 
-def last(adapter: Adapter, request: Request) -> Reply:
-    *_, reply = adapter.stream(request)
-    assert isinstance(reply, Reply)
-    return reply
-
-
 def test_every_adapter_keeps_the_public_contract(served: Served) -> None:
     check_provider(served.adapter(), asks(), too_long=asks("word " * 2_000))
 
@@ -111,7 +106,7 @@ def test_a_request_is_counted_as_it_is_reported(served: Served) -> None:
     request = asks("How far is it to the sea?")
     if served.kind is Google:  # its system text is counted as a message
         request = Request(request.said, max_tokens=12)
-    assert served.adapter().count_tokens(request) == last(served.adapter(), request).usage.input_tokens  # type: ignore[union-attr]
+    assert served.adapter().count_tokens(request) == reply_to(served.adapter(), request).usage.input_tokens  # type: ignore[union-attr]
 
 
 def test_what_cannot_be_counted_is_no_error(served: Served) -> None:
@@ -121,7 +116,7 @@ def test_what_cannot_be_counted_is_no_error(served: Served) -> None:
 
 def test_an_oversize_prompt_is_an_overflow_with_its_numbers(served: Served) -> None:
     with pytest.raises(ContextOverflowError) as raised:
-        last(served.adapter(), asks("word " * 2_000))
+        reply_to(served.adapter(), asks("word " * 2_000))
     overflow = raised.value.overflow
     assert overflow is not None
     assert overflow.context_window == WINDOW

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, Dialect, answering, delta_piece
+from dialects import DIALECTS, Dialect, answering, delta_piece, provider_of, reply_to
 from images import PIXEL
 from server import events, piece, send, serve, usage
 from tool_calls import CALLING, ROWS, SENT_BACK, Called, carried
@@ -28,21 +28,11 @@ NO, SE = Called("call_a1", "rows", '{"country": "NO"}'), Called("call_b2", "rows
 THOUGHT, BEFORE = "Which one?", "Let me look."
 
 
-def reply_to(provider: Provider, request: Request) -> Reply:
-    *_, reply = provider.stream(request)
-    assert isinstance(reply, Reply)
-    return reply
-
-
 @contextmanager
 def served(dialect: Dialect, *answers: str) -> Iterator[tuple[Provider, list[dict[str, Any]]]]:
     """A provider whose server gives these answers in turn, and what it is sent."""
     with answering(dialect, *answers) as (chat, seen):
         yield provider_of(chat), seen
-
-
-def provider_of(chat: Chat) -> Provider:
-    return chat.models.target(chat.config, ask=False).provider
 
 
 def answered(reply: Reply, *results: ToolResult) -> Message:
