@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import groupby
 from typing import Any
 
 from ..context.usage import Usage
@@ -91,13 +90,17 @@ class Google(Adapter):
                     if is_call(part):
                         call = dict_at(part, "functionCall")
                         reply.call(len(parts), text_at(call, "id"), text_at(call, "name"), call.get("args"))
-                    parts += [part] if reply.offers_tools else []
+                    before = parts[-1] if parts else {}
+                    if part.keys() == before.keys() == {"text"}:  # pieces of one text; no signature may be moved
+                        parts[-1] = {"text": text_at(before, "text") + text_at(part, "text")}
+                    elif reply.offers_tools:
+                        parts.append(part)
                     text = text_at(part, "text")
                     yield Thought(text) if part.get("thought") else text
                 reply.logprobs += reported_tokens(_logprobs(candidate))
                 if text_at(candidate, "finishReason"):
                     reply.end(candidate["finishReason"], text_at(candidate, "finishMessage"))
-        reply.state = _joined(parts)
+        reply.state = [part for part in parts if part != {"text": ""}]
 
 
 def vertex_access() -> tuple[str, str]:
@@ -151,15 +154,6 @@ def _round(message: Message, each: ToolRound) -> Parts:
     files = [_part(file) for result in each.results for file in result.attachments]
     said = sent_parts(each, _API, calls, text)
     return [{"parts": said, "role": "model"}, {"parts": [*results, *files], "role": "user"}]
-
-
-def _joined(parts: Parts) -> Parts:
-    """Return the parts of a reply with those joined that are pieces of one text; no signature may be moved."""
-    joined = Parts()
-    for is_text, run in groupby(parts, lambda part: part.keys() == {"text"}):
-        group = list(run)
-        joined += [{"text": "".join([text_at(part, "text") for part in group])}] if is_text else group
-    return [part for part in joined if part != {"text": ""}]
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:
