@@ -103,8 +103,9 @@ class ChatCompletions(Adapter):
             choice = next((each for each in dicts_in(event.get("choices")) if not each.get("index")), {})
             if choice.get("error"):  # OpenRouter
                 raise Refusal(None, choice)
-            for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
-                reply.usage = usage_of(dict_at(place, "usage")) or reply.usage
+            for place in (event, dict_at(event, "x_groq"), choice):  # Groq's, and Moonshot's
+                if place.get("usage"):
+                    reply.usage = usage_of(dict_at(place, "usage")) or reply.usage
             reply.whole = event is DONE and reply.usage is not None
             reply.model = text_at(event, "model") or reply.model
             is_first = not (reply.pieces or reply.calls)  # MiniMax repeats the whole answer after the pieces
