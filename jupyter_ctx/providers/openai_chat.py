@@ -65,6 +65,7 @@ class ChatCompletions(Adapter):
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
         self._root = self.address.removesuffix("/v1")  # the address of what a server offers beside OpenAI's API
+        self._missing: set[str] = set()  # paths that this server has not
         self.count_path = self._root + COUNT_PATH if at.self_hosted else ""  # of llama.cpp
         self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
 
@@ -92,9 +93,13 @@ class ChatCompletions(Adapter):
 
     def _said_at(self, path: str, body: dict[str, Any] | None = None, seconds: float = ASK_SECONDS) -> dict[str, Any]:
         """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""
-        with suppress(Refusal, ValueError):  # another answer than JSON
+        if path in self._missing:
+            return {}
+        try:
             return dict_at({"said": self._ask(self._root + path, body, seconds)}, "said")
-        return {}
+        except (Refusal, ValueError) as error:  # another answer than JSON
+            self._missing |= {path} if getattr(error, "code", 404) == 404 else set()
+            return {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         splitter, refused = Splitter(), ""
@@ -103,8 +108,8 @@ class ChatCompletions(Adapter):
             choice = next((each for each in dicts_in(event.get("choices")) if not each.get("index")), {})
             if choice.get("error"):  # OpenRouter
                 raise Refusal(None, choice)
-            for place in (event, dict_at(event, "x_groq"), choice):  # Groq's, and Moonshot's
-                if place.get("usage"):
+            for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
+                if isinstance(place, dict) and place.get("usage"):
                     reply.usage = usage_of(dict_at(place, "usage")) or reply.usage
             reply.whole = event is DONE and reply.usage is not None
             reply.model = text_at(event, "model") or reply.model
@@ -145,7 +150,8 @@ class ChatCompletions(Adapter):
             beside = self._said_at("/props")
         with suppress(Exception):  # whatever it answers
             listed = self._ask(self._root + self.at.loaded_at if is_loaded else self.list_path)
-        return model_info({**find_row(listed, self.at.model, among_many=is_loaded), **beside}, loaded=is_loaded)
+        row = {**find_row(listed, self.at.model, among_many=is_loaded), **beside}
+        return model_info(row, loaded=is_loaded) if row else super()._served()
 
     def _messages(self, request: Request) -> Parts:
         messages = Parts()
