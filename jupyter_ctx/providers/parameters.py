@@ -189,7 +189,7 @@ def named_field(refusal: Refusal, body: Mapping[str, Any]) -> str | None:
 def without(body: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return a body without the fields of these dotted names, and without objects that are empty then."""
     left = dict(body)
-    for name in names:
+    for name in tuple(names):  # to which another thread may add
         outer, _, inner = name.partition(".")
         if not inner:
             left.pop(outer, None)
