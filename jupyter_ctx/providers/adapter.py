@@ -105,11 +105,8 @@ class Adapter(Provider):
         request = prepared(request)
         delays = list(DELAYS) if request.waits else []
         while True:
-            reply, closed, body = (
-                ReplyBuilder(self.at.model, request, self.api),
-                self._client.closed,
-                self.body(request),
-            )
+            body, closed = self.body(request), self._client.closed
+            reply = ReplyBuilder(self.at.model, request, self.api)
             try:
                 with closing(self._send(body)) as response:
                     self._key_path = key_path(self.at.name, response.headers) or self._key_path
