@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from jupyter_ctx import Chat, Provider, get_chat
-from jupyter_ctx.providers.logprobs import next_tokens, text_tokens  # as %%chat next and %%chat tokens ask
+from jupyter_ctx.providers.server_facts import next_tokens, text_tokens  # as %%chat next and %%chat tokens ask
 
 
 def check(number: str, *answer: Any) -> None:

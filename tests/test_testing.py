@@ -158,7 +158,7 @@ def broken(*_: object, **__: object) -> Any:
     ("members", "says"),
     [
         ({"stream": broken}, "raises a ChatError where something goes wrong; KeyError: 'choices'"),
-        ({"stream": lambda request: None}, r"stream\(\) returned NoneType, but must be a generator"),
+        ({"stream": lambda request: None}, "TypeError: 'NoneType' object is not iterable"),
         ({"served_window": broken}, "KeyError"),
         ({"cards": lambda: None}, "TypeError"),
         ({"count_tokens": broken}, "KeyError"),

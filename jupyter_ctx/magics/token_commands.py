@@ -20,7 +20,7 @@ from ..errors import ProviderError
 from ..models.target import Target
 from ..models.tokenizer import vocabulary_tokens
 from ..providers.base import Reply
-from ..providers.logprobs import next_tokens, text_tokens
+from ..providers.server_facts import next_tokens, text_tokens
 from ..runtime.frontend import where
 from ..session.complete import paid_stream
 from .command_table import ABOUT_ANSWERS, ABOUT_WINDOW, Call, command

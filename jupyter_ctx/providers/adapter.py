@@ -38,6 +38,7 @@ ASK_TIMES = 3  # some know a window only once the model is loaded
 class Adapter(Provider):
     """A model behind one provider's API."""
 
+    api: ClassVar[str] = ""  # names the API where it is told what it wants back
     own_address: ClassVar[str] = ""  # of the provider itself, where the endpoint names no other
     path: ClassVar[str] = ""  # of requests for an answer
     list_path: ClassVar[str] = ""
@@ -104,7 +105,8 @@ class Adapter(Provider):
         request = prepared(request)
         delays = list(DELAYS) if request.waits else []
         while True:
-            reply, closed, body = ReplyBuilder(self.at.model, request), self._client.closed, self.body(request)
+            body, closed = self.body(request), self._client.closed
+            reply = ReplyBuilder(self.at.model, request, self.api)
             try:
                 with closing(self._send(body)) as response:
                     self._key_path = key_path(self.at.name, response.headers) or self._key_path

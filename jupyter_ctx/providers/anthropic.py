@@ -12,17 +12,7 @@ from .adapter import Adapter
 from .base import Piece, Request, Thought
 from .parameters import CLAUDE_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import (
-    Parts,
-    arguments,
-    as_base64,
-    as_message,
-    content,
-    is_call,
-    sent_calls,
-    sent_parts,
-    written_state,
-)
+from .request_body import Parts, arguments, as_base64, as_message, content, is_call, sent_calls, sent_parts, tool_fields
 from .wire import count, dict_at, text_at
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -41,7 +31,7 @@ class Anthropic(Adapter):
     path = "/v1/messages"
     list_path = "/v1/models?limit=1000"
     count_path = "/v1/messages/count_tokens"
-    sends_reserve = True
+    api, sends_reserve = _API, True
     efforts = CLAUDE_FORMS
 
     def _headers(self) -> dict[str, str]:
@@ -66,10 +56,7 @@ class Anthropic(Adapter):
             "stream": True,
             "system": system,
             "temperature": request.temperature,
-            "tools": [
-                {"name": tool.name, "description": tool.description, "input_schema": tool.json}
-                for tool in request.tools
-            ],
+            "tools": tool_fields(request, "input_schema"),
         }
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
@@ -93,7 +80,7 @@ class Anthropic(Adapter):
         for number, block in enumerate(whole):
             if is_call(block):
                 reply.call(number, text_at(block, "id"), text_at(block, "name"), block["input"])
-        reply.state = written_state(_API, whole) if reply.calls else ""
+        reply.state = whole
 
 
 def _take(event: dict[str, Any], blocks: dict[object, dict[str, Any]]) -> None:
@@ -144,8 +131,10 @@ def _cached(request: Request) -> tuple[list[dict[str, Any]], Any, dict[str, Any]
     if request.shared is None or any(message.round for message in request.said[-2:]):
         return messages, system, mark
     last, shared = request.said[-1], request.said[-1].content[: request.shared]
+    rest = last.content[len(shared) :]
     if shared.strip() and not last.attachments:
-        messages[-1]["content"] = _parted(last.content, len(shared), mark)
+        parted = [{"type": "text", "text": shared, "cache_control": mark}, {"type": "text", "text": rest}]
+        messages[-1]["content"] = parted if rest.strip() else parted[:1]  # the API refuses parts of nothing but spaces
     elif len(messages) > 1 and request.said[-2].content.strip():
         before = content(request.said[-2], _part)
         parts = [{"type": "text", "text": before}] if isinstance(before, str) else before
@@ -153,13 +142,6 @@ def _cached(request: Request) -> tuple[list[dict[str, Any]], Any, dict[str, Any]
     elif system.strip():
         return messages, [{"type": "text", "text": system, "cache_control": mark}], None
     return messages, system, None
-
-
-def _parted(text: str, shared: int, mark: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a text in a part that is cached and the rest; the API refuses parts of nothing but spaces."""
-    if not text[shared:].strip():
-        return [{"type": "text", "text": text, "cache_control": mark}]
-    return [{"type": "text", "text": text[:shared], "cache_control": mark}, {"type": "text", "text": text[shared:]}]
 
 
 def _piece(block: dict[str, Any]) -> Piece:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from html import unescape
 from typing import Any
 
@@ -79,18 +80,14 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
     ``text``, ``words``: what the provider says, in one line: its innermost message; what is shown of it.
     ``parameter``: the name in the field that OpenAI's errors have for the parameter that is refused.
     ``places``: the text, with the places in the request that FastAPI names beside it.
-    ``overflow``: what is said of the context window; ``None`` where it is about something else.
-    ``exceeds_size``: whether the request has too many bytes or characters, or needs too much memory.
     ``retry_after``: seconds to wait, where the provider names them: in a header, in a field, or in words.
-    ``too_large``: the limit in tokens a minute and the tokens of this request, where it alone exceeds the limit.
-    ``is_unpaid``: whether credit is missing, or a quota that waiting does not restore.
     """
 
     def __init__(self, status: int | None, body: Any, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"status {status}")
         self.status, self.body, self.headers = status, body, headers or {}
-        parts = body_parts(body)
-        plain, messages = plain_text(parts), [each for each in _values(parts, OWN_WORDS) if isinstance(each, str)]
+        self._parts = parts = body_parts(body)
+        messages = [each for each in _values(parts, OWN_WORDS) if isinstance(each, str)]
         whole = parts[0].value if isinstance(parts[0].value, str) else body
         said = next(filter(None, messages), whole)
         self.marks = _values(parts, MARKS)
@@ -101,13 +98,21 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
         codes = [code for code in map(_as_status, self.marks) if code]
         is_clear = status not in VAGUE and not (status == 413 and 429 in codes)  # Groq: tokens a minute
         self.code = status if is_clear else next(iter(codes), status)
-        self.overflow = overflow_in(status, plain)
-        self.exceeds_size = self.overflow is None and exceeds_size(status, plain)
         self.retry_after = _wait_in((self.headers.get("retry-after"), *_values(parts, TIME_FIELDS)), self.text)
-        self.too_large = self._too_large()
-        self.is_unpaid = self._is_unpaid()
 
-    def _too_large(self) -> tuple[int, int] | None:
+    @cached_property
+    def overflow(self) -> Overflow | None:
+        """What is said of the context window; ``None`` where it is about something else."""
+        return overflow_in(self.status, plain_text(self._parts))
+
+    @property
+    def exceeds_size(self) -> bool:
+        """Whether the request has too many bytes or characters, or needs too much memory."""
+        return self.overflow is None and exceeds_size(self.status, plain_text(self._parts))
+
+    @property
+    def too_large(self) -> tuple[int, int] | None:
+        """The limit in tokens a minute and the tokens of this request, where it alone exceeds the limit."""
         is_rate = self.code in (413, 429) or re.search(OF_A_RATE, self.text)
         found = re.search(LIMIT_AND_REQUESTED, self.text) if is_rate else None
         if found is None:
@@ -115,7 +120,9 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
         limit, requested = (int(number.replace(",", "")) for number in found.groups())
         return (limit, requested) if requested > limit else None
 
-    def _is_unpaid(self) -> bool:
+    @cached_property
+    def is_unpaid(self) -> bool:
+        """Whether credit is missing, or a quota that waiting does not restore."""
         marks = (str(mark)[:MAX_SHOWN] for mark in self.marks)
         said = ". ".join((*marks, re.sub(NAME_IN_QUOTES, "…", self.text))).replace("_", " ")
         if self.overflow or self.code in (404, 405, *TOO_LATE):

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import groupby
 from typing import Any
 
 from ..context.usage import Usage
@@ -15,14 +14,14 @@ from ..conversation.messages import Attachment, Message, ToolRound
 from ..errors import AuthenticationError, MissingDependencyError
 from .adapter import Adapter
 from .base import BY_ENVIRONMENT, Piece, Request, Thought
-from .logprobs import reported_tokens
 from .parameters import GEMINI_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import Parts, as_base64, encoded, is_call, sent_calls, sent_parts, sent_state, written_state
+from .request_body import Parts, as_base64, encoded, is_call, sent_calls, sent_parts, sent_state, tool_fields
+from .server_facts import reported_tokens
 from .wire import count, dict_at, dicts_in, text_at
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
-_API = "google"
+_API, JSON_SCHEMA = "google", "parametersJsonSchema"
 BESIDE_CONFIG = frozenset(
     {"contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent", "labels"}
 )
@@ -33,7 +32,7 @@ class Google(Adapter):
 
     own_address = "https://generativelanguage.googleapis.com"
     list_path = "/v1beta/models?pageSize=1000"
-    reports_logprobs = True
+    api, reports_logprobs = _API, True
     efforts = GEMINI_FORMS
 
     def _headers(self) -> dict[str, str]:
@@ -53,6 +52,7 @@ class Google(Adapter):
 
     def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
         """Return the settings of a request, under Python's names, as users write them, beside its contents."""
+        functions = tool_fields(request, JSON_SCHEMA)
         return {
             "contents": _contents(request.said),
             "system_instruction": {"parts": [{"text": request.system}]} if request.system else None,
@@ -62,7 +62,7 @@ class Google(Adapter):
             "response_json_schema": form,
             "response_logprobs": True if request.top_logprobs else None,
             "logprobs": request.top_logprobs or None,
-            "tools": [{"functionDeclarations": _declarations(request)}] if request.tools else None,
+            "tools": [{"functionDeclarations": functions}] if functions else None,
         }
 
     def _send(self, body: dict[str, Any]) -> Any:
@@ -74,7 +74,7 @@ class Google(Adapter):
     def _count(self, request: Request) -> int:
         """Return the tokens counted; the API counts no system instruction and no tools: they are added as a message."""
         request, _ = self._structured(request)
-        told = "\n".join([*filter(None, [request.system]), *map(json.dumps, _declarations(request))])
+        told = "\n".join(filter(None, (request.system, *map(json.dumps, tool_fields(request, JSON_SCHEMA)))))
         system = (Message("user", told),) if told else ()
         asked = {"contents": _contents((*system, *request.said))}
         return int(self._ask(self._address("countTokens"), asked)["totalTokens"])
@@ -90,14 +90,17 @@ class Google(Adapter):
                     if is_call(part):
                         call = dict_at(part, "functionCall")
                         reply.call(len(parts), text_at(call, "id"), text_at(call, "name"), call.get("args"))
-                    parts += [part] if reply.offers_tools else []
+                    before = parts[-1] if parts else {}
+                    if part.keys() == before.keys() == {"text"}:  # pieces of one text; no signature may be moved
+                        parts[-1] = {"text": text_at(before, "text") + text_at(part, "text")}
+                    elif reply.offers_tools:
+                        parts.append(part)
                     text = text_at(part, "text")
                     yield Thought(text) if part.get("thought") else text
                 reply.logprobs += reported_tokens(_logprobs(candidate))
                 if text_at(candidate, "finishReason"):
                     reply.end(candidate["finishReason"], text_at(candidate, "finishMessage"))
-        if reply.calls:
-            reply.state = written_state(_API, _joined(parts))
+        reply.state = [part for part in parts if part != {"text": ""}]
 
 
 def vertex_access() -> tuple[str, str]:
@@ -151,22 +154,6 @@ def _round(message: Message, each: ToolRound) -> Parts:
     files = [_part(file) for result in each.results for file in result.attachments]
     said = sent_parts(each, _API, calls, text)
     return [{"parts": said, "role": "model"}, {"parts": [*results, *files], "role": "user"}]
-
-
-def _joined(parts: Parts) -> Parts:
-    """Return the parts of a reply with those joined that are pieces of one text; no signature may be moved."""
-    joined = Parts()
-    for is_text, run in groupby(parts, lambda part: part.keys() == {"text"}):
-        group = list(run)
-        joined += [{"text": "".join([text_at(part, "text") for part in group])}] if is_text else group
-    return [part for part in joined if part != {"text": ""}]
-
-
-def _declarations(request: Request) -> Parts:
-    return [
-        {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.json}
-        for tool in request.tools
-    ]
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def _hosted(name: str, base_url: str, key: str, **more: Any) -> Endpoint:
     return Endpoint(name, base_url=base_url, keys=(key,), **{"prices": name, **more})
 
 
-ROWS = (
+SERVICES = {service.name: service for service in (
     Endpoint("openai", keys=("OPENAI_API_KEY",), adapter=Responses, variable="OPENAI_BASE_URL", prices="openai"),
     Endpoint(
         "azure", keys=("AZURE_OPENAI_API_KEY",), adapter=Responses, variable="AZURE_OPENAI_ENDPOINT",
@@ -74,8 +74,7 @@ ROWS = (
     ),
     Endpoint("vllm", base_url="http://127.0.0.1:8000/v1", keys=("VLLM_API_KEY",), self_hosted=True),
     Endpoint("llamacpp", base_url="http://127.0.0.1:8080/v1", keys=("LLAMA_API_KEY",), self_hosted=True),
-)  # fmt: skip
-SERVICES = {service.name: service for service in ROWS}
+)}  # fmt: skip
 ELSEWHERE = Endpoint("", self_hosted=True)  # an address that the user gives
 PROVIDER_NAMES = ("local", *SERVICES)
 OTHER_HOSTS = {"generativelanguage.googleapis.com": "google", "api.together.ai": "together"}

@@ -12,11 +12,10 @@ from ..conversation.messages import Message, ToolRound
 from .adapter import ASK_SECONDS, Adapter
 from .base import Endpoint, ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
-from .logprobs import reported_tokens
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder, Splitter, late_thought
-from .request_body import Parts, as_message, as_part, content, sent_calls, sent_state, written_state
-from .server_facts import find_row, model_info
+from .request_body import Parts, as_message, as_part, content, sent_calls, sent_state, tool_fields
+from .server_facts import find_row, model_info, reported_tokens
 from .wire import DONE, count, dict_at, dicts_in, text_at
 
 
@@ -60,12 +59,13 @@ class ChatCompletions(Adapter):
     """A model behind an OpenAI-compatible endpoint."""
 
     own_address, list_path, path = OPENAI, "/models", "/chat/completions"
-    reports_logprobs = True
+    api, reports_logprobs = _API, True
     tells_schema = True  # many servers constrain the answer only
 
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
         self._root = self.address.removesuffix("/v1")  # the address of what a server offers beside OpenAI's API
+        self._missing: set[str] = set()  # paths that this server has not
         self.count_path = self._root + COUNT_PATH if at.self_hosted else ""  # of llama.cpp
         self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
 
@@ -81,12 +81,8 @@ class ChatCompletions(Adapter):
             "temperature": request.temperature,
             "logprobs": True if request.top_logprobs else None,
             "top_logprobs": request.top_logprobs or None,
-            "tools": [
-                {"type": "function",
-                 "function": {"name": tool.name, "description": tool.description, "parameters": tool.json}}
-                for tool in request.tools
-            ],
-        }  # fmt: skip
+            "tools": [{"type": "function", "function": each} for each in tool_fields(request)],
+        }
 
     def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return what a server of the user's own answers at a path beside OpenAI's API; empty: nothing."""
@@ -97,9 +93,13 @@ class ChatCompletions(Adapter):
 
     def _said_at(self, path: str, body: dict[str, Any] | None = None, seconds: float = ASK_SECONDS) -> dict[str, Any]:
         """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""
-        with suppress(Refusal, ValueError):  # another answer than JSON
+        if path in self._missing:
+            return {}
+        try:
             return dict_at({"said": self._ask(self._root + path, body, seconds)}, "said")
-        return {}
+        except (Refusal, ValueError) as error:  # another answer than JSON
+            self._missing |= {path} if getattr(error, "code", 404) == 404 else set()
+            return {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         splitter, refused = Splitter(), ""
@@ -109,7 +109,8 @@ class ChatCompletions(Adapter):
             if choice.get("error"):  # OpenRouter
                 raise Refusal(None, choice)
             for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
-                reply.usage = usage_of(dict_at(place, "usage")) or reply.usage
+                if isinstance(place, dict) and place.get("usage"):
+                    reply.usage = usage_of(dict_at(place, "usage")) or reply.usage
             reply.whole = event is DONE and reply.usage is not None
             reply.model = text_at(event, "model") or reply.model
             is_first = not (reply.pieces or reply.calls)  # MiniMax repeats the whole answer after the pieces
@@ -129,7 +130,7 @@ class ChatCompletions(Adapter):
         if all(isinstance(piece, str) for piece in reply.pieces):
             reply.corrected = late_thought("".join(map(str, reply.pieces)))
         reply.refuse(refused)
-        reply.state = written_state(_API, _state(details, names, reply)) if reply.calls else ""
+        reply.state = _state(details, names, reply)
 
     def _learn(self, refusal: Refusal, request: Request, body: dict[str, Any]) -> None:
         """Learn what the model does not take; where that is the usual name of the reply's length, a newer is sent."""
@@ -149,7 +150,8 @@ class ChatCompletions(Adapter):
             beside = self._said_at("/props")
         with suppress(Exception):  # whatever it answers
             listed = self._ask(self._root + self.at.loaded_at if is_loaded else self.list_path)
-        return model_info({**find_row(listed, self.at.model, among_many=is_loaded), **beside}, loaded=is_loaded)
+        row = {**find_row(listed, self.at.model, among_many=is_loaded), **beside}
+        return model_info(row, loaded=is_loaded) if row else super()._served()
 
     def _messages(self, request: Request) -> Parts:
         messages = Parts()

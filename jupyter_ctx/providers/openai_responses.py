@@ -11,11 +11,11 @@ from ..conversation.messages import Attachment, Message
 from .adapter import Adapter
 from .base import Piece, Request, Thought
 from .error_mapping import Refusal
-from .logprobs import reported_tokens
 from .openai_chat import OPENAI, usage_of
 from .parameters import RESPONSES_FORMS
 from .reply_builder import ReplyBuilder
-from .request_body import Parts, as_message, content, data_url, is_call, sent_calls, sent_parts, written_state
+from .request_body import Parts, as_message, content, data_url, is_call, sent_calls, sent_parts, tool_fields
+from .server_facts import reported_tokens
 from .wire import dict_at, dicts_in, text_at
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
@@ -35,7 +35,7 @@ class Responses(Adapter):
 
     own_address, list_path, path = OPENAI, "/models", "/responses"
     count_path = "/responses/input_tokens"
-    reports_logprobs = True
+    api, reports_logprobs = _API, True
     efforts = RESPONSES_FORMS
 
     def _headers(self) -> dict[str, str]:
@@ -57,12 +57,9 @@ class Responses(Adapter):
             "include": [LOGPROBS] * bool(request.top_logprobs) + [ENCRYPTED] * bool(request.tools),
             "top_logprobs": request.top_logprobs or None,
             "text": schema and {"format": {"type": "json_schema", **schema}},
-            "tools": [  # whose parameters may be left out: a strict mode has none
-                {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.json,
-                 "strict": False}
-                for tool in request.tools
-            ],
-        }  # fmt: skip
+            # parameters may be left out: a strict mode has none
+            "tools": [{"type": "function", **each, "strict": False} for each in tool_fields(request)],
+        }
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         refused, items = "", dict[object, dict[str, Any]]()
@@ -83,7 +80,10 @@ class Responses(Adapter):
                 response = dict_at(event, "response")
                 if kind == "response.failed" or response.get("status") == "failed":
                     raise Refusal(None, response.get("error") or FAILED)
-                _end(response, reply)
+                reply.usage = usage_of(dict_at(response, "usage"))
+                reply.model = text_at(response, "model") or reply.model
+                why = text_at(dict_at(response, "incomplete_details"), "reason")
+                reply.end(why or text_at(response, "status") or "completed")
                 items = dict[object, dict[str, Any]](enumerate(dicts_in(response.get("output")))) or items
         _take_calls(items, reply)
         reply.refuse(refused)
@@ -113,18 +113,8 @@ def _take_calls(items: dict[object, dict[str, Any]], reply: ReplyBuilder) -> Non
     for place, item in items.items():
         if is_call(item):
             reply.call(place, text_at(item, "call_id"), text_at(item, "name"), text_at(item, "arguments"))
-    if reply.calls:
-        kept = [item for item in items.values() if text_at(item, "type") in SENT_BACK]
-        kept = [item for item in kept if item["type"] != "reasoning" or item.get("encrypted_content")]
-        reply.state = written_state(_API, kept)
-
-
-def _end(response: dict[str, Any], reply: ReplyBuilder) -> None:
-    reply.usage = usage_of(dict_at(response, "usage")) or reply.usage
-    reply.model = text_at(response, "model") or reply.model
-    why = text_at(dict_at(response, "incomplete_details"), "reason")
-    if reply.stop_reason is None:
-        reply.end(why or text_at(response, "status") or "completed")
+    kept = [item for item in items.values() if text_at(item, "type") in SENT_BACK]
+    reply.state = [item for item in kept if item["type"] != "reasoning" or item.get("encrypted_content")]
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:

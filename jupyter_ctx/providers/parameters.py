@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from ..errors import InvalidRequestError
@@ -161,12 +162,11 @@ class RefusedParameters:
         return new
 
 
-_refused: dict[str, RefusedParameters] = {}
-
-
+@cache
 def refused_at(endpoint: str) -> RefusedParameters:
     """Return what an endpoint does not take; all adapters for it share that."""
-    return _refused.setdefault(endpoint, RefusedParameters())
+    del endpoint
+    return RefusedParameters()
 
 
 def says_not_taken(refusal: Refusal) -> bool:
@@ -189,7 +189,7 @@ def named_field(refusal: Refusal, body: Mapping[str, Any]) -> str | None:
 def without(body: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return a body without the fields of these dotted names, and without objects that are empty then."""
     left = dict(body)
-    for name in names:
+    for name in tuple(names):  # to which another thread may add
         outer, _, inner = name.partition(".")
         if not inner:
             left.pop(outer, None)

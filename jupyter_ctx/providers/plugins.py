@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ def _own(name: str) -> Any:
 
     def method(self: PluginProvider, *args: Any, **named: Any) -> Any:
         own = getattr(self._given, name, None)
-        with _raising(f"{self._where} failed"):
+        with self._naming():
             return getattr(Provider, name)(self, *args, **named) if own is None else own(*args, **named)
 
     return method
@@ -53,7 +53,7 @@ class PluginProvider(Provider):
     def stream(self, request: Request) -> Generator[Piece | Reply, None, None]:
         """Yield what the provider does, without characters that no text may have; a Reply alone is a piece, too."""
         item: Piece | Reply | None = None
-        with _raising(f"{self._where} failed"), streaming(self._given, self._sent(request)) as stream:
+        with self._naming(), streaming(self._given, self._sent(request)) as stream:
             for each in stream:
                 cleaned = _cleaned(each)
                 if item is None and isinstance(cleaned, Reply) and cleaned.text:
@@ -77,6 +77,9 @@ class PluginProvider(Provider):
         with suppress(ChatError):
             return _own("count_tokens")(self, self._sent(request))  # type: ignore[no-any-return]
         return None
+
+    def _naming(self) -> AbstractContextManager[None]:
+        return _raising(f"{self._where} failed")
 
     def _sent(self, request: Request) -> Request:
         return prepared(request) if self.takes_schema else in_prompt(prepared(request))

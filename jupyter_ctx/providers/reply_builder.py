@@ -20,6 +20,7 @@ from ..conversation.messages import StopReason, ToolCall
 from ..conversation.text_safety import clean
 from .base import Piece, Reply, Request, Thought
 from .error_mapping import Refusal
+from .request_body import written_state
 from .wire import DONE, LEAST_LINE, NOT_JSON, PART, dicts_in, json_values, text_at, too_long
 
 REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
@@ -60,7 +61,7 @@ WEB_PAGE = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\ud800-\udfff]{1,2000}", re.
 MOST_CITED, TITLE_MAX = 50, 200  # pages, characters of a title
 
 OPEN, CLOSE = "<think>", "</think>"
-PARTIAL_TAG = re.compile(r"\s*(?:<(?:/(?:t(?:h(?:i(?:nk?)?)?)?)?)?)?\Z")  # an end that may go on as the second tag
+PARTIAL_TAG = re.compile(r"<(?:/(?:t(?:h(?:i(?:nk?)?)?)?)?)?\Z")  # an end that may go on as the second tag
 # the second tag alone: on a line of its own, or right after a sentence. Elsewhere it is talked about.
 LATE = re.compile(r"(?:^[ \t]*|(?<=[.!?…。！？)\]]))</think>(?![`\"'])", re.M)
 CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
@@ -79,7 +80,7 @@ class CallParts:
 class ReplyBuilder:
     """What is known of a reply while it arrives. A reply that never says why it ended is cut."""
 
-    def __init__(self, model: str, request: Request) -> None:
+    def __init__(self, model: str, request: Request, api: str = "") -> None:
         self.model = model  # what the provider calls it
         self.usage: Usage | None = None  # the tokens reported so far
         self.stop_reason: StopReason | None = None  # once known
@@ -92,7 +93,8 @@ class ReplyBuilder:
         self.pieces: list[Piece] = []
         self.offers_tools = bool(request.tools)
         self.calls: list[CallParts] = []
-        self.state = ""  # what the API wants back with the results of the calls
+        self.state: Any = None  # what the API wants back with the results of the calls
+        self._api = api
         self._called: dict[object, CallParts] = {}  # the last call at each place
         self._taken_ids = {call.id for message in request.messages if message.round for call in message.round.calls}
         self._length = 0
@@ -213,7 +215,8 @@ class ReplyBuilder:
         )  # fmt: skip
         if not self.calls or reason != "stop":
             return reply
-        return replace(reply, calls=tuple(self._calls()), stop_reason="tool_calls", detail="", state=self.state)
+        state = written_state(self._api, self.state)
+        return replace(reply, calls=tuple(self._calls()), stop_reason="tool_calls", detail="", state=state)
 
     def _calls(self) -> Iterator[ToolCall]:
         """Yield the calls, each with an id of its own in the conversation."""
@@ -265,14 +268,13 @@ class Splitter:
 
     def _thought(self) -> str:
         """Return what is certainly thought of what is held, without the white space at its end."""
-        sure, tag, after = self._held.partition(CLOSE)
+        before, tag, after = self._held.partition(CLOSE)
         if tag:
             self._held, self._at = after, "closed"
-            return sure.rstrip()
-        unsure = PARTIAL_TAG.search(sure)
-        end = len(sure) if unsure is None else unsure.start()
-        self._held = sure[end:]
-        return sure[:end]
+            return before.rstrip()
+        sure = PARTIAL_TAG.sub("", before).rstrip()
+        self._held = before.removeprefix(sure)
+        return sure
 
 
 def late_thought(text: str) -> tuple[str, str] | None:

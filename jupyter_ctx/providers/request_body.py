@@ -22,7 +22,6 @@ from .base import AnswerSchema, Request
 
 LISTS = ("tools", "include")
 CALL_ID = r"[A-Za-z0-9_-]{1,40}"
-NO_ANSWER = "[no answer]"  # stands behind calls that no answer followed
 Parts = list[dict[str, Any]]  # of a message, as an API has them
 
 
@@ -71,6 +70,11 @@ def in_prompt(request: Request) -> Request:
 
 
 # functions that a model may call
+
+
+def tool_fields(request: Request, schema: str = "parameters") -> Parts:
+    """Return what every API is told of a function; ``schema``: what it calls the JSON Schema of the parameters."""
+    return [{"name": tool.name, "description": tool.description, schema: tool.json} for tool in request.tools]
 
 
 def arguments(call: ToolCall) -> dict[str, Any]:
@@ -141,18 +145,14 @@ def sent_parts(each: ToolRound, api: str, calls: Parts, text: Parts) -> Parts:
 def prepared(request: Request) -> Request:
     """Return a request whose calls can be sent: as text where no tools are offered, which APIs want beside calls.
 
-    Where they are, a text stands behind the calls of each turn, as APIs want it.
+    Nothing stands for an answer that never came behind calls.
     """
     if not any(message.round for message in request.messages):
         return request
     if not request.tools:
         return as_text(request)
-    before = (None, *request.messages)
-    messages = [
-        replace(now, content=NO_ANSWER) if last and last.round and not (now.round or now.content.strip()) else now
-        for last, now in zip(before, request.messages, strict=False)
-    ]
-    return replace(request, messages=tuple(messages))
+    said = (each for each in request.messages if each.round or each.attachments or each.content.strip())
+    return replace(request, messages=tuple(said))
 
 
 def as_text(request: Request) -> Request:

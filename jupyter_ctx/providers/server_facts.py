@@ -1,19 +1,22 @@
-"""What servers tell beside answers: their models, with windows and abilities, and what is left to spend with a key.
+"""What servers tell beside the text: their models, what is left to spend with a key, and how likely tokens are.
 
 Every service has its own names for the fields. Nothing is believed but figures within bounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from math import isfinite
 from time import time
 from typing import Any, Literal
 
 from ..context.context_info import MoneyLeft
+from ..context.logprobs import Token, TokenLogprob
 from ..context.windows import ContextWindow, Fact
-from .base import ModelInfo
-from .wire import dict_at, dicts_in
+from .base import ModelInfo, Provider
+from .wire import dict_at, dicts_in, text_at
 
 ID_FIELDS = ("id", "name", "model", "key")
 SERVED = (  # by the server that runs the model
@@ -52,6 +55,7 @@ WHEN_ASKED = (("reasoning.default_enabled", False), ("capabilities.thinking.type
 LM_STUDIO = {"llm": False, "vlm": True}
 MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
 MOST_DOLLARS = 1e9  # whatever is more is no budget
+LIKELIEST_NEXT = 20_000  # tokens: more than 99.9 % of what may follow, as a rule, read in a quarter of a second
 KEY_PATHS = {"litellm": "/key/info", "openrouter": "/v1/key"}  # where gateways tell what is left, below their address
 
 
@@ -98,6 +102,36 @@ def money_left(answer: Any) -> MoneyLeft | None:
     if left is None and limit is not None and spent is not None:
         left = max(0.0, limit - spent)
     return None if left is None else MoneyLeft(left, limit, _time_ahead(told.get("budget_reset_at")))
+
+
+def reported_tokens(reported: Any) -> list[TokenLogprob]:
+    """Return the tokens of an answer that are reported with their probabilities, as OpenAI or Gemini does."""
+    return [
+        TokenLogprob(
+            token, tuple(sorted(_likely_tokens(dicts_in(each.get("top_logprobs"))), key=lambda top: -top.probability))
+        )
+        for each in dicts_in(reported)
+        for token in _likely_tokens([each])
+    ]
+
+
+def text_tokens(provider: Provider, text: str) -> Sequence[Token] | None:
+    """Return the tokens that a model cuts a text into; ``None``: nobody there tells them. Raises a ChatError."""
+    answer = provider.beside("/tokenize", {"content": text, "with_pieces": True})
+    pieces = [(each["piece"], each.get("id")) for each in dicts_in(answer.get("tokens"))]
+    # the bytes are listed where they are a part of a character
+    return [Token(each.encode() if isinstance(each, str) else bytes(each), name) for each, name in pieces] or None
+
+
+def next_tokens(provider: Provider, text: str, more: Sequence[Token]) -> Sequence[Token] | None:
+    """Return the likeliest tokens after a text and ``more`` tokens, the likeliest first; ``None``: as above.
+
+    One letter is written: llama.cpp tells no probabilities beside a part of a character.
+    """
+    prompt = [text, *(token.id for token in more)]
+    asked = {"prompt": prompt, "n_predict": 1, "n_probs": LIKELIEST_NEXT, "grammar": 'root ::= "a"'}
+    places = dicts_in(provider.beside("/completion", asked).get("completion_probabilities"))
+    return _likely_tokens(dicts_in(places[0].get("top_logprobs"))) if places else None
 
 
 def _rows(listing: Any) -> list[dict[str, Any]]:
@@ -161,3 +195,19 @@ def _time_ahead(value: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return seconds if seconds > time() else None
+
+
+def _likely_tokens(reported: Iterable[Mapping[str, Any]]) -> list[Token]:
+    """Return the tokens whose probabilities are told; some servers leave out the bytes, or send what are none."""
+    tokens = []
+    for each in reported:
+        logprob, data = (
+            each.get("logprob", each.get("logProbability")),
+            text_at(each, "token").encode("utf-8", "replace"),
+        )
+        if isinstance(each.get("bytes"), list):
+            with suppress(TypeError, ValueError):
+                data = bytes(each["bytes"])
+        if isinstance(logprob, int | float) and isfinite(logprob):
+            tokens.append(Token(data, each.get("id", each.get("tokenId")), float(logprob)))
+    return tokens

@@ -244,15 +244,12 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
     rest = b""
     for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
-        yield from map(_decoded, lines)
+        for line in lines:
+            yield line.removesuffix(b"\r").decode("utf-8", "replace").removeprefix("\ufeff")
         if len(rest) > PART:
             rest = b""  # as above
             raise too_long("an event", PART)
-    yield _decoded(rest)
-
-
-def _decoded(line: bytes) -> str:
-    return line.removesuffix(b"\r").decode("utf-8", "replace").removeprefix("\ufeff")
+    yield rest.removesuffix(b"\r").decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def _parsed(text: str) -> Any:
@@ -265,11 +262,10 @@ def _parsed(text: str) -> Any:
 # what stands in JSON
 
 
-def dict_at(value: Any, *names: str) -> dict[str, Any]:
-    """Return the object under these names, one inside the other, else an empty one."""
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
+def dict_at(value: Any, name: str) -> dict[str, Any]:
+    """Return the object under a name, else an empty one."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def dicts_in(value: Any) -> list[dict[str, Any]]:
@@ -285,5 +281,8 @@ def text_at(value: Mapping[str, Any], name: str) -> str:
 
 def count(reported: Mapping[str, Any], *names: str) -> int:
     """Return the first positive whole number under these names, else 0; servers send values of every type."""
-    values = map(reported.get, names)
-    return next((value for value in values if type(value) is int and value > 0), 0)
+    for name in names:
+        value = reported.get(name)
+        if type(value) is int and value > 0:
+            return value
+    return 0

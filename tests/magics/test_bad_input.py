@@ -59,7 +59,7 @@ def test_a_key_that_an_address_refuses_names_the_address_and_how_to_give_another
     with serve(answer) as (url, _):
         error = cells.fail(f"%%chat -m some-model --base-url {url}\nHello.")
         assert isinstance(error, AuthenticationError)
-        assert f"%chat key {url} asks for it" in str(error)
+        assert f"%chat key {url} asks for one" in str(error)
         cells.run(f"%chat key {url}")
         assert "Hi" in cells.run(f"%%chat -m some-model --base-url {url}\nHello.")
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from server import begin_stream, events, piece, send, serve, usage
 
-from jupyter_ctx import AuthenticationError, Chat, ChatError, ProviderError
+from jupyter_ctx import Chat, ProviderError
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.reply_builder import ReplyBuilder
@@ -72,18 +72,13 @@ def routed(message: str) -> dict[str, Any]:
 
 ERRORS: dict[str, Callable[[str], Sent]] = {
     "a JSON object": lambda said: (json.dumps({"error": {"message": said}}), JSON),
-    "a JSON object in many lines": lambda said: (json.dumps({"error": {"message": said}}, indent=2), JSON),
-    "an error that is text": lambda said: (json.dumps({"error": said}), JSON),
     "a list": lambda said: (json.dumps([{"error": {"code": 400, "message": said}}]), JSON),
     "a flat object": lambda said: (json.dumps(flat(said)), JSON),
     "a router's": lambda said: (json.dumps(routed(said)), JSON),
     "only a message": lambda said: (json.dumps({"code": 20015, "message": said, "data": None}), JSON),
-    "only a detail": lambda said: (json.dumps({"detail": said}), JSON),
     "a JSON text": lambda said: (json.dumps(said), JSON),
     "plain text": lambda said: (said, "text/plain"),
     "an event": lambda said: (events({"error": {"message": said}}), STREAM),
-    "a flat event": lambda said: (events(flat(said)), STREAM),
-    "an event called error": lambda said: (f"event: error\ndata: {json.dumps({'message': said})}\n\n", STREAM),
     "an event in words": lambda said: (f"data: {said}\n\ndata: [DONE]\n\n", STREAM),
     "JSON where a stream should be": lambda said: (json.dumps({"error": {"message": said}}), STREAM),
 }
@@ -97,7 +92,7 @@ def test_an_error_inside_a_success_is_told_in_the_servers_words(form: str, told:
     assert chat.turns == ()
 
 
-@pytest.mark.parametrize("form", ["a JSON object", "a router's", "plain text", "an event"])
+@pytest.mark.parametrize("form", ["a router's", "an event"])
 def test_an_overflow_inside_a_success_is_recovered_like_any_other(dialect: Dialect, form: str, told: Told) -> None:
     chat = told.says(dialect, ERRORS[form](OVERFLOW), dialect.answer("Hi"), window=4_000, max_tokens=100)
     for _ in range(4):
@@ -112,15 +107,6 @@ def test_a_page_to_log_in_is_told_by_its_title(dialect: Dialect, told: Told) -> 
     page = "<!DOCTYPE html>\n<html><head><title>Sign in &amp; go on</title>\n</head><body><p>data: x</p></body></html>"
     with pytest.raises(ProviderError, match=r"a web page instead of an answer: Sign in & go on"):
         told.says(dialect, (page, HTML)).send("x")
-
-
-def test_a_code_inside_a_success_says_which_error_it_is(told: Told) -> None:
-    kinds: dict[type[ChatError], Any] = {
-        AuthenticationError: {"error": {"message": "no", "type": "authentication_error"}},
-    }
-    for kind, body in kinds.items():
-        with pytest.raises(kind):
-            told.says(COMPLETIONS, (json.dumps(body), JSON)).send("x")
 
 
 def test_an_error_inside_a_choice_is_one(told: Told) -> None:
@@ -153,11 +139,8 @@ FORMS: dict[str, Callable[[str], str]] = {
     "a byte order mark": lambda body: "\ufeff" + body,
     "CRLF": lambda body: body.replace("\n", "\r\n"),
     "a time to retry first": lambda body: "retry: 3000\n\n" + body,
-    "an id first": lambda body: "id: 1\nretry\n" + body,
     "comments": lambda body: ": hello\n\n:\n" + body.replace("\n\n", "\n\n: still here\n\n"),
     "empty data": lambda body: "data:\n\ndata\n\n" + body.replace("\n\n", "\n\ndata: \n\n"),
-    "no space after the colon": lambda body: body.replace("data: ", "data:"),
-    "other fields": lambda body: body.replace("data: ", "from: me\nid: 7\ndata: "),
     "an event named ping": lambda body: 'event: ping\ndata: {"type": "ping"}\n\n' + body,
     "data in several lines": lambda body: body.replace("data: {", 'data: {"novel":\ndata:  1,\ndata: '),
     "no empty lines": lambda body: body.replace("\n\n", "\n"),

@@ -7,7 +7,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from dialects import Dialect, answering
+from dialects import Dialect, answering, provider_of, reply_to
 from images import PIXEL
 
 from jupyter_ctx.conversation.messages import Attachment, Message
@@ -67,8 +67,7 @@ BODIES: dict[str, dict[str, Any]] = {
 def body_of(dialect: Dialect, request: Request) -> dict[str, Any]:
     """What a server gets."""
     with answering(dialect, dialect.answer("Hi")) as (chat, seen):
-        *_, reply = chat.models.target(chat.config, ask=False).provider.stream(request)
-    assert str(reply) == "Hi"
+        assert str(reply_to(provider_of(chat), request)) == "Hi"
     return seen[0]
 
 

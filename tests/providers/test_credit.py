@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from dialects import provider_of
 from server import Quiet, events, hang_up, piece, running, send, usage
 
 from jupyter_ctx import BudgetExceededError, Chat, ProviderConnectionError, ProviderError
@@ -73,10 +74,6 @@ class Gateway:
 MONDAY = (datetime.now(UTC) + timedelta(days=3)).replace(microsecond=0)
 
 
-def left(chat: Chat) -> MoneyLeft | None:
-    return chat.models.target(chat.config, ask=False).provider.allowance()
-
-
 LITELLM = {"info": {"spend": 3.8, "max_budget": 5.0, "budget_duration": "7d", "budget_reset_at": MONDAY.isoformat()}}
 OPENROUTER = {"data": {"limit": 5, "limit_remaining": 1.2, "limit_reset": "weekly", "usage_daily": 0.3}}
 
@@ -93,10 +90,10 @@ def test_each_gateway_tells_what_is_left_in_its_own_fields() -> None:
 def test_litellm_is_known_by_headers_and_asked_only_where_somebody_wants_to_know() -> None:
     with Gateway({"/key/info": LITELLM}, headers={"x-litellm-version": "1.109.0"}).running() as gateway:
         chat = gateway.chat()
-        assert left(chat) is None
+        assert provider_of(chat).allowance() is None
         chat.send("Why?")
         assert "/key/info" not in gateway.gets
-        found = left(chat)
+        found = provider_of(chat).allowance()
         assert gateway.gets.count("/key/info") == 1
     assert found == MoneyLeft(pytest.approx(1.2), 5.0, MONDAY.timestamp())
     assert budget_line(found) == f"$1.20 of $5 left, until {datetime.fromtimestamp(MONDAY.timestamp()):%Y-%m-%d %H:%M}"
@@ -106,7 +103,7 @@ def test_an_address_that_says_nothing_of_budgets_is_not_asked() -> None:
     with Gateway({"/key/info": LITELLM}).running() as gateway:
         chat = gateway.chat()
         chat.send("Why?")
-        assert left(chat) is None
+        assert provider_of(chat).allowance() is None
         assert "/key/info" not in gateway.gets
 
 
@@ -142,7 +139,7 @@ def test_what_a_gateway_answers_badly_is_not_waited_for_and_stays_unknown(form: 
         chat = gateway.chat()
         chat.send("Why?")
         began = time.monotonic()
-        assert left(chat) is None
+        assert provider_of(chat).allowance() is None
         assert time.monotonic() - began < 5
         assert "/elsewhere" not in gateway.gets
 
@@ -158,13 +155,7 @@ def test_a_spent_budget_is_not_asked_again_and_says_when_it_is_filled(status: in
         assert KEY not in str(raised.value)
 
 
-def test_what_is_left_is_said_in_one_line() -> None:
-    assert budget_line(MoneyLeft(1.2, 2.0)) == "$1.20 of $2 left"
-    assert budget_line(MoneyLeft(3.0)) == "$3 left"
-    end = datetime(2026, 11, 24, 18, 30).timestamp()
-    assert budget_line(MoneyLeft(0.0, 5.0, end)) == "$0 of $5 left, until 2026-11-24 18:30"
-
-
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("status", [0, 504, 503])
 def test_under_a_cap_only_what_was_surely_not_billed_is_sent_again(status: int) -> None:
     with Gateway({}, status=status).running() as gateway:

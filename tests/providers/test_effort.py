@@ -179,9 +179,7 @@ def test_thinking_is_never_turned_off_unless_that_was_asked_for(level: str, form
 
 WORDINGS = (  # of refusals that are not among those of the strict models
     ("temperature", "'temperature' does not support 0 with this model. Only the default (1) value is supported."),
-    ("temperature", "This model doesn't support temperature"),
     ("temperature", "`temperature` may only be set to 1 when thinking is enabled."),
-    ("temperature", "Unknown parameter: 'temperature'."),
     ("temperature", "temperature参数不支持该模型"),
     ("top_p", "`temperature_x` is fine, but top_p cannot be used with this model"),
     ("parallel_tool_calls", "parallel_tool_calls is not allowed for this model"),

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from dialects import reply_to
 
 from jupyter_ctx import Chat, ChatError, InvalidRequestError, ModelNotFoundError, Reply
 from jupyter_ctx.conversation.messages import Message
@@ -30,12 +31,6 @@ def no_servers(local_model: str) -> Iterator[None]:
 
 def model_file() -> Path:
     return get_provider("local/smollm2").spec.path  # type: ignore[attr-defined, no-any-return]
-
-
-def answer(window: int) -> Reply:
-    *_, reply = get_provider(f"local/smollm2@{window}").stream(HELLO)
-    assert isinstance(reply, Reply)
-    return reply
 
 
 def test_four_windows_asked_for_from_four_threads_all_answer_and_never_more_than_two_run() -> None:
@@ -65,7 +60,7 @@ def test_a_third_window_waits_until_one_of_two_open_answers_has_ended() -> None:
         opened = [get_provider(f"local/smollm2@{window}").stream(HELLO) for window in WINDOWS[:2]]
         for answers in opened:
             pool.submit(next, answers).result()
-        third = pool.submit(answer, WINDOWS[2])
+        third = pool.submit(reply_to, get_provider(f"local/smollm2@{WINDOWS[2]}"), HELLO)
         time.sleep(0.2)
         assert not third.done()
         opened[0].close()
@@ -83,8 +78,7 @@ def test_a_window_beyond_what_the_model_is_trained_for_is_refused_before_anythin
 def test_at_temperature_0_the_likeliest_token_is_written_where_probabilities_are_told() -> None:
     text = "Repeat the words: the sea, the sea, the sea, the sea, the sea."
     request = Request((Message("user", text),), max_tokens=12, temperature=0, top_logprobs=5)
-    *_, reply = get_provider("local/smollm2@512").stream(request)
-    assert isinstance(reply, Reply)
+    reply = reply_to(get_provider("local/smollm2@512"), request)
     assert len(reply.tokens) == 12
     for written in reply.tokens:
         likeliest = max(token.probability for token in written.top_logprobs)

@@ -13,8 +13,8 @@ from server import send, serve
 
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.context.logprobs import Token, TokenLogprob, as_one, in_pieces, shares_at
-from jupyter_ctx.providers.logprobs import next_tokens, text_tokens
 from jupyter_ctx.providers.lookup import get_provider
+from jupyter_ctx.providers.server_facts import next_tokens, text_tokens
 
 TEXTS = ("It", " is", " blue", " 🌪")
 LOGITS = {"It": (2.0, 0.5, -1.0), " is": (0.1, 0.0, -0.1), " blue": (9.0, 1.0, 1.0), " 🌪": (-3.0, -4.0, -90.0)}

@@ -66,19 +66,14 @@ def test_the_name_that_a_server_reports_is_looked_up_where_the_asked_one_is_unkn
         assert (chat.info().context_window, chat.info().source) == (128_000, "models.json")
 
 
-@pytest.mark.parametrize(
-    "chunk",
-    [
+def test_odd_events_do_no_harm() -> None:
+    odd = (
         {**piece("x"), "choices": None},
         {**piece("x"), "choices": [{"index": 0, "delta": None, "finish_reason": None}]},
         {**usage(1, 1), "usage": {"prompt_tokens": "9", "completion_tokens": None}},
-    ],
-)
-def test_odd_events_do_no_harm(chunk: dict[str, Any]) -> None:
-    with serve(answer(chunk, piece("Hi", "stop"))) as (url, _):
-        chat = Chat("m", base_url=url)
-        assert chat.send("x").text == "Hi"
-        assert len(chat.turns) == 1
+    )
+    with serve(answer(*odd, piece("Hi", "stop"))) as (url, _):
+        assert Chat("m", base_url=url).send("x").text == "Hi"
 
 
 def test_a_reply_of_too_many_tokens_is_asked_for_shorter_and_no_turn_is_left_out() -> None:

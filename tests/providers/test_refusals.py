@@ -87,11 +87,8 @@ TIMES: dict[str, tuple[Any, dict[str, str], float]] = {
     "RetryInfo": (info("34.07s"), {}, 34.07),
     "a field": ({"message": "slow", "retry_after": 12}, {}, 12),
     "in words": (error("Rate limit reached. Please try again in 2s. Visit the page."), {}, 2),
-    "in minutes": (error("Please try again in 1m3.5s."), {}, 63.5),
     "in hours": (error("Limit 100000, Used 99000, Requested 5000. Please try again in 1h2m3s."), {}, 3_723),
     "in a long word": (error("Please retry after 1 minute and 5 seconds."), {}, 65),
-    "in thousandths": (error("Please try again in 650ms."), {}, 0.65),
-    "to wait": (error("Too many requests, wait 30 seconds"), {}, 30),
     "text": ("Too many requests: try again in 9 s", {}, 9),
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, Dialect, heeding
+from dialects import DIALECTS, Dialect, heeding, provider_of, reply_to
 from server import send, serve
 
 from jupyter_ctx import Chat, Message, Provider, Reply
@@ -29,16 +29,6 @@ MOVIE = AnswerSchema(
 OPEN = AnswerSchema("Open", {"type": "object", "additionalProperties": {"type": "integer"}})
 ASKED = Request((Message("system", "Be brief."), Message("user", "Which film?")), schema=MOVIE)
 PROSE = "Up, of 2009."
-
-
-def provider_of(chat: Chat) -> Provider:
-    return chat.models.target(chat.config, ask=False).provider
-
-
-def reply_to(provider: Provider, request: Request) -> Reply:
-    *_, reply = provider.stream(request)
-    assert isinstance(reply, Reply)
-    return reply
 
 
 def tells(request: dict[str, Any]) -> bool:

@@ -11,7 +11,8 @@ from typing import Any
 
 from server import KEY, events, piece, send, serve, usage
 
-from jupyter_ctx import Chat
+from jupyter_ctx import Chat, Provider, Reply
+from jupyter_ctx.providers.base import Request
 
 
 @dataclass(frozen=True)
@@ -205,6 +206,18 @@ def answering(dialect: Dialect, *answers: str, **more: Any) -> Iterator[tuple[Ch
 
     with serve(answer, path="") as (url, seen):
         yield dialect.chat(url, **more), seen
+
+
+def provider_of(chat: Chat) -> Provider:
+    """The provider that a chat asks."""
+    return chat.models.target(chat.config, ask=False).provider
+
+
+def reply_to(provider: Provider, request: Request) -> Reply:
+    """What a stream ends with."""
+    *_, reply = provider.stream(request)
+    assert isinstance(reply, Reply)
+    return reply
 
 
 FILM = {"title": "Up", "year": 7, "sequel": None}
