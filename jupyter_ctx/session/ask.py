@@ -18,7 +18,7 @@ from ..conversation.text_safety import checked
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.openai_messages import joined, together
 from ..models.cost_budget import CostBudget
-from ..models.registry import Models, full_name, key_owner
+from ..models.registry import Models, asked_model, key_owner
 from ..models.target import Target
 from ..providers.base import AnswerSchema, Reply, SupportsStream
 from ..providers.lookup import given_address
@@ -29,7 +29,7 @@ from ..storage.stored_answers import Outcome
 from ..tools.functions import Tool, as_tools
 from .complete import Completion, StreamListener, as_answer, complete, listener_of
 from .info import notices_of
-from .plan import RequestPlan, plan
+from .plan import plan
 from .prompt import attached_parts, text_room
 from .tool_rounds import ToolCaller
 from .view import digested
@@ -65,7 +65,7 @@ class Ask:
     @property
     def model(self) -> str:
         """The model's full name; at an address of the user's own, the name used there."""
-        return self.settings.model if self.settings.base_url else full_name(self.settings.model)
+        return asked_model(self.settings)
 
     @property
     def digest(self) -> str:
@@ -90,54 +90,41 @@ class Asker:
         self, models: Models, cost_budget: CostBudget | None = None, of_rounds: CostBudget | None = None
     ) -> None:
         self.models, self.cost_budget, self.of_rounds = models, cost_budget, of_rounds
-        self._targets: dict[tuple[int, bool], tuple[str, Target]] = {}  # by the identity of settings
-
-    def planned(self, ask: Ask) -> RequestPlan:
-        """Return the request as it is sent; its server is asked for its window, and started."""
-        target = self.target(ask, server=True)
-        past, question = _past(ask), ask.messages[-1]
-        target.check_files(question.attachments)
-        target.check_tools()
-        return plan(question, target, past, len(past.places), ask.system)
+        self._targets: dict[tuple[int, bool], Target] = {}  # by the identity of settings: rows share them
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
-        target = self._looked_up(ask.settings, server=server)
-        cache_key = "jupyter_ctx" if ask.shared is not None else None
+        key = id(ask.settings), server
+        if key not in self._targets:
+            self._targets[key] = self.models.target(ask.settings, ask=server)
+        target = self.models.renewed(self._targets[key])
         pays = self.of_rounds if ask.tools and self.of_rounds is not None else self.cost_budget
         return replace(
-            target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key,
+            target, schema=ask.schema, shared=ask.shared, waits=ask.waits,
+            cache_key="jupyter_ctx" if ask.shared is not None else None,
             cost_budget=None if target.is_free else pays, tools=tuple(tool.spec for tool in ask.tools),
         )  # fmt: skip
-
-    def _looked_up(self, settings: Settings, *, server: bool) -> Target:
-        """Return where requests with these settings go: looked up once, and again when a reply told another name."""
-        served, target = self._targets.get((id(settings), server), ("", None))
-        if target is not None and served == self.models.served_name(target):
-            return self.models.renewed(target)
-        target = self.models.target(settings, ask=server)
-        self._targets[id(settings), server] = self.models.served_name(target), target
-        return target
 
     def answered(self, ask: Ask, coming: StreamListener | None = None, schema: Schema | None = None) -> Outcome:
         """Send a request and return the answer. Raises a ChatError, or KeyboardInterrupt.
 
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
-        planned, coming = self.planned(ask), coming or StreamListener()
-        caller = None
-        if ask.tools:
-            room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
-            caller = ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds)
+        target, past, question = self.target(ask, server=True), _past(ask), ask.messages[-1]
+        target.check_files(question.attachments)
+        target.check_tools()
+        planned, coming = plan(question, target, past, len(past.places), ask.system), coming or StreamListener()
+        room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
+        caller = ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds) if ask.tools else None
         coming.on_begin(None)
         try:
             came = complete(self.models, planned, coming, schema, caller=caller)
             reply = with_notices(came)
-            is_less = came.sent.cut.left_out or came.is_truncated
-            return Outcome(reply, bool(is_less) or reply.stop_reason in CUT_SHORT)
         except BaseException:
             self._targets.clear()  # what failed may be known better now
             raise
+        is_less = bool(came.sent.cut.left_out) or came.is_truncated or reply.stop_reason in CUT_SHORT
+        return Outcome(reply, is_less)
 
 
 def with_notices(came: Completion) -> Reply:
