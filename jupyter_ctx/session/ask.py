@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from sys import intern
 from typing import Any
 
 from ..attachments.attached import Attached, with_attached
@@ -130,8 +129,7 @@ class Asker:
 def with_notices(came: Completion) -> Reply:
     """Return a reply with what was done to make its request fit. Raises what ended it early."""
     reply = came.whole()
-    notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(came, apart=True)))
-    return replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
+    return replace(reply, notices=(*reply.notices, *(notice.text for notice in notices_of(came, apart=True))))
 
 
 def ask(

@@ -13,10 +13,10 @@ from ..context.tokens import Meter
 from ..context.usage import Spending
 from ..errors import ContextOverflowError
 from ..models.target import KINDS_OF_FILES
-from ..wording import named_turns
+from ..wording import counted, named_turns
 from .complete import Completion
 from .plan import RequestPlan
-from .view import Scope
+from .view import Scope, turn_tokens
 
 READ_MORE = "its own settings say how much it reads: look for a context length"
 
@@ -113,11 +113,8 @@ def notices_of(came: Completion, *, apart: bool = False) -> Iterator[Notice]:
         yield Notice(_recovered(came.refusal, sent, apart=apart))
     elif sent.lacks:
         yield Notice(_left_out(sent))
-    shortened = sent.past.places[sent.allowed.shortened : sent.scope.shortened]
-    numbers = [number for number, place in enumerate(shortened, sent.allowed.shortened + 1) if place.turn.rounds]
-    if numbers:
-        results = f"Results of functions in {named_turns(numbers)} were shortened to a line each"
-        yield Notice(f"{results}: %chat include all brings the whole back.")
+    if sent.scope.shortened > sent.allowed.shortened:
+        yield from _results_shortened(sent)
     if came.is_truncated and reply.usage is not None and not sent.again:  # else the report is of several requests
         read = f"The server read {reply.usage.input_tokens:,} of about {sent.tokens:,.0f} tokens"
         cure = f"{read} and left out the rest without saying so: {target.provider.truncates or READ_MORE}."
@@ -140,6 +137,18 @@ def _about_the_model(sent: RequestPlan) -> Iterator[str]:
     if unsent:
         what = f"does not take {' and '.join(unsent)}" if target.takes else "takes text only"
         yield f"{target.model} {what}: these files of earlier turns are not sent to it."
+
+
+def _results_shortened(sent: RequestPlan) -> Iterator[Notice]:
+    """Yield which results of older turns were shortened, and how many tokens that freed."""
+    start, meter = sent.allowed.shortened, sent.target.meter
+    places = enumerate(sent.past.places[start : sent.scope.shortened], start + 1)
+    turns = {number: place.turn for number, place in places if place.turn.rounds and place in sent.places}
+    results = counted(sum(len(each.results) for turn in turns.values() for each in turn.rounds), "result")
+    freed = sum(turn_tokens(turn, meter) - turn_tokens(turn.with_short_results(), meter) for turn in turns.values())
+    if freed >= 1:
+        shortened = f"{results} of {named_turns([*turns])} shortened to a line: {freed:,.0f} tokens freed"
+        yield Notice(f"{shortened}. %chat include all brings the whole back.")
 
 
 def _left_out(sent: RequestPlan) -> str:

@@ -91,7 +91,7 @@ def test_the_rounds_of_a_prompt_are_bounded_and_the_model_is_told_to_answer() ->
     assert len(count) == 3
     assert len(provider.requests) == 5
     assert [each.results[0].failed for each in reply.rounds] == [False, False, False, True]
-    assert any("tool_rounds" in notice for notice in reply.notices)
+    assert "tool_rounds" in reply.rounds[-1].results[0].brief
 
 
 def test_tokens_cost_and_seconds_are_those_of_all_rounds() -> None:
