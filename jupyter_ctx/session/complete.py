@@ -266,7 +266,7 @@ def _streamed(models: Models, came: Completion, coming: StreamListener, previous
     with closing(paid_stream(models, plan.target, plan.request, plan.tokens)) as stream:
         for item in stream:
             if isinstance(item, Reply):
-                reply = _checked(plan, replace(item, seconds=coming.so_far.seconds))
+                reply = _checked(plan, replace(item, seconds=time.monotonic() - coming.asked))
                 if reply.text.strip() and not "".join(coming.pieces).strip():
                     coming.take(reply.text)  # it came as thinking
                 is_truncated = _is_truncated(plan, reply.usage, None if came.refusal else previous)
@@ -335,13 +335,11 @@ def _is_truncated(plan: RequestPlan, usage: Usage | None, previous: Turn | None)
             return True
     if previous is None or previous.record.usage is None:
         return False
-    grown = read - previous.record.usage.input_tokens
-    if grown >= HARDLY * (len(previous.reply) + len(plan.message.content) + ADDED):  # hardly a text has more tokens
+    grown, asked, answered = read - previous.record.usage.input_tokens, plan.message.content, previous.reply
+    if grown >= HARDLY * (len(answered) + len(asked) + ADDED):  # hardly a text has more tokens than characters
         return False
-    added = meter.tokens(previous.reply) + meter.message(plan.message.content)
-    if added < ADDED or grown >= HARDLY * added:
-        return False
-    return not any(THOUGHT in place.turn.reply for place in plan.places)
+    added = meter.tokens(answered) + meter.message(asked)
+    return added >= ADDED and grown < HARDLY * added and not any(THOUGHT in place.turn.reply for place in plan.places)
 
 
 # money

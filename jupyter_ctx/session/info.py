@@ -157,10 +157,9 @@ def _left_out(sent: RequestPlan) -> str:
     is_set = cut.reasons and not cut.too_large
     why = f"because of {' and '.join(cut.reasons)}" if is_set else f"to fit {limit:,} tokens"
     size = f"{sent.size.with_margin(sent.first):,.0f} → {sent.tokens:,.0f} tokens"
-    over = "" if cut.fits else ": still too much; %chat preview shows each part"
     is_less = most > 1 and sent.scope.at - cut.start < most
     few = f" min_turns={most} could not be kept." if is_less else ""
-    return f"Left out {sent.lacks} {why} ({size}){over}.{few}"
+    return f"Left out {sent.lacks} {why} ({size}).{few}"
 
 
 def _recovered(refusal: ContextOverflowError, sent: RequestPlan, *, apart: bool) -> str:
