@@ -17,7 +17,7 @@ from ..conversation.text_safety import checked
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.openai_messages import joined, together
 from ..models.cost_budget import CostBudget
-from ..models.registry import Models, asked_model, key_owner
+from ..models.registry import Models, key_owner
 from ..models.target import Target
 from ..providers.base import AnswerSchema, Reply, SupportsStream
 from ..providers.lookup import given_address
@@ -60,11 +60,6 @@ class Ask:
     def system(self) -> str:
         """The system prompt, or an empty text."""
         return self.messages[0].content if self.messages[0].role == "system" else ""
-
-    @property
-    def model(self) -> str:
-        """The model's full name; at an address of the user's own, the name used there."""
-        return asked_model(self.settings)
 
     @property
     def digest(self) -> str:
@@ -113,8 +108,10 @@ class Asker:
         target.check_files(question.attachments)
         target.check_tools()
         planned, coming = plan(question, target, past, len(past.places), ask.system), coming or StreamListener()
-        room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
-        caller = ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds) if ask.tools else None
+        caller = None
+        if ask.tools:
+            room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
+            caller = ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds)
         coming.on_begin(None)
         try:
             came = complete(self.models, planned, coming, schema, caller=caller)
@@ -156,38 +153,33 @@ def ask(
     """
     kind, coming = None if schema is None else Schema.of(schema), listener_of(on_piece, on_thought)
     answers = plugin(provider, model) if provider is not None else None
-    given = {"model": answers.model if answers else model, **settings}
-    chosen = default_settings({}, {name: value for name, value in given.items() if value is not None})
+    chosen = default_settings({}, {"model": answers.model if answers else model, **settings})
     models = Models(answers) if answers or api_key is not None else _shared_models()
     if api_key is not None:
         models.set_key(key_owner(chosen), api_key)
     try:
         attached = attached_parts(attachments, partial(text_room, models, chosen), Redactor(models.secrets))
-        asked = ask_of(request, chosen, attached)
-        asked = asked if kind is None else replace(asked, schema=as_answer(kind))
-        asked = replace(asked, tools=as_tools(tools)) if tools else asked
+        messages = _messages(request, chosen.system, attached)
         asker = Asker(models, CostBudget(chosen.max_cost, notebook_budget()))
-        answer = asker.answered(asked, coming, kind)
+        answer = asker.answered(Ask(messages, chosen, as_answer(kind), tools=as_tools(tools or ())), coming, kind)
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None
     assert answer.reply is not None
     return answer.reply
 
 
-def ask_of(request: str | Iterable[object], settings: Settings, attachments: Iterable[Attached] = ()) -> Ask:
-    """Return a request with these settings. Raises InvalidRequestError for one that cannot be sent."""
-    if isinstance(request, str):
-        text, files = with_attached(request, attachments)
-        messages = [Message("user", checked(text), files)]
-    else:
-        messages = list(joined(request))
+def _messages(request: str | Iterable[object], system: str | None, attached: Iterable[Attached]) -> tuple[Message, ...]:
+    """Return the messages of a request. Raises InvalidRequestError for one that cannot be sent."""
+    messages = [Message("user", request)] if isinstance(request, str) else list(joined(request))
     if not messages or messages[-1].role != "user":
         raise InvalidRequestError("The last message must be the user's.")
-    if not messages[-1].content.strip() and not messages[-1].attachments:
+    text, files = with_attached(messages[-1].content, attached)
+    messages[-1] = Message("user", checked(text), (*messages[-1].attachments, *files))
+    if not text.strip() and not messages[-1].attachments:
         raise InvalidRequestError("The prompt is empty.")
-    if settings.system and messages[0].role != "system":
-        messages.insert(0, Message("system", settings.system))
-    return Ask(tuple(messages), settings)
+    if system and messages[0].role != "system":
+        messages.insert(0, Message("system", system))
+    return tuple(messages)
 
 
 def _past(ask: Ask) -> Conversation:

@@ -200,9 +200,9 @@ def smaller(refused: RequestPlan, target: Target, error: ContextOverflowError) -
         goal = float(target.limit)
     elif refused.retry and not target.limit_is_stated:
         goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
-    for shorter in _shorter(replace(refused, target=target), goal):
-        if _length(shorter) < _length(refused) or _shorter_reply(old, target):
-            return replace(shorter, retry=refused.retry + 1)
+    for shorter in _shorter(replace(refused, target=target, retry=refused.retry + 1), goal):
+        if _shorter_reply(old, target) or _length(shorter) < _length(refused):
+            return shorter
     raise overflow_error(shorter, error)
 
 
