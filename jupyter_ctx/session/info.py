@@ -169,7 +169,8 @@ def _recovered(refusal: ContextOverflowError, sent: RequestPlan, *, apart: bool)
     figures = f" (the limit is {limit:,} tokens)" if limit else ""
     if size and limit and size > limit:
         figures = f" ({size:,} of {limit:,} tokens)"
-    less = "with shortened results" if sent.past.has_calls or sent.again else "with room for a shorter reply"
+    most = sent.request.max_tokens
+    less = f"with a reply of at most {most:,} tokens" if most else "with shortened results"
     less = f"without {sent.lacks}" if sent.lacks else less
     are = "is" if len(sent.gone) == 1 else "are"
     kept = f", which {are} kept: %chat history lists all turns, %chat pin N keeps one in view"

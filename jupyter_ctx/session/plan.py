@@ -29,7 +29,6 @@ from .view import Scope, ledger_of, messages_before, scope_at, turn_tokens
 OF_BYTES = 0.5  # of the usual goal, after a refusal for bytes, characters or memory
 NOT_MEASURED = RequestSize(Ledger(), 0, 0, 0)
 NOT_DECIDED = Cut()
-PROMPT, SYSTEM_PROMPT = "this prompt", "the system prompt"  # as parts of a request are named
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,7 +343,7 @@ def overflow_error(
     parts = ", ".join(f"{part} ({tokens:,})" for part, tokens in largest)
     recorded = "What came is kept, marked as cut" if kept or plan.again else "Nothing was recorded"
     name = largest[0][0] if largest else ""
-    longest = name if name == SYSTEM_PROMPT else PROMPT
+    longest = name if name == "the system prompt" else "this prompt"
     remedy = f"Shorten {longest}, or ask a model with a larger window (-m)."
     by_bytes = refusal is not None and refusal.by_bytes
     if by_bytes:
@@ -362,8 +361,8 @@ def overflow_error(
 def _largest(plan: RequestPlan) -> tuple[tuple[str, int], ...]:
     """Return the three largest parts with their tokens."""
     meter, fixed = plan.target.meter, plan.scope.fixed
-    parts = [(PROMPT, plan.size.prompt), (SYSTEM_PROMPT, meter.message(fixed.system))]
-    parts += [("the summary", meter.message(fixed.summary))]
+    parts = [("this prompt", plan.size.prompt)]
+    parts += [("the system prompt", meter.message(fixed.system)), ("the summary", meter.message(fixed.summary))]
     for place, turn in zip(plan.places, plan.turns, strict=True):
         kind = "pinned turn" if place.pinned else "turn"
         parts.append((f"{kind} {plan.past.index(place.id) + 1}", turn_tokens(turn, meter)))
