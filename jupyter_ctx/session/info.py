@@ -10,7 +10,7 @@ from ..context.compaction import Ledger, Within, compact_share
 from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
 from ..context.overflow import Overflow
 from ..context.tokens import Meter
-from ..context.usage import Spending
+from ..context.usage import Spending, Usage
 from ..errors import ContextOverflowError
 from ..models.target import KINDS_OF_FILES
 from ..wording import counted, named_turns
@@ -115,10 +115,8 @@ def notices_of(came: Completion, *, apart: bool = False) -> Iterator[Notice]:
         yield Notice(_left_out(sent))
     if sent.scope.shortened > sent.allowed.shortened:
         yield from _results_shortened(sent)
-    if came.is_truncated and reply.usage is not None and not sent.again:  # else the report is of several requests
-        read = f"The server read {reply.usage.input_tokens:,} of about {sent.tokens:,.0f} tokens"
-        cure = f"{read} and left out the rest without saying so: {target.provider.truncates or READ_MORE}."
-        yield Notice(cure, once=f"reads only a part: {target.provider.endpoint}")
+    if reply.usage is not None and not sent.again:  # else the report is of several requests
+        yield from _about_the_report(came, reply.usage)
     if sent.scope.at < sent.past.trimmed_to:
         yield Notice(f"Turn {sent.scope.at + 1} stands before your trim: later requests leave it out.")
 
@@ -137,6 +135,19 @@ def _about_the_model(sent: RequestPlan) -> Iterator[str]:
     if unsent:
         what = f"does not take {' and '.join(unsent)}" if target.takes else "takes text only"
         yield f"{target.model} {what}: these files of earlier turns are not sent to it."
+
+
+def _about_the_report(came: Completion, usage: Usage) -> Iterator[Notice]:
+    """Yield what a report tells of a prompt that was perhaps not read whole."""
+    sent, target, read = came.sent, came.sent.target, usage.input_tokens
+    if came.is_truncated:
+        part = f"The server read {read:,} of about {sent.tokens:,.0f} tokens and left out the rest without saying so"
+        cure = target.provider.truncates or READ_MORE
+        yield Notice(f"{part}: {cure}.", once=f"reads only a part: {target.provider.endpoint}")
+    elif read > target.window.tokens and not usage.includes_tools:
+        window = f"the window is believed to hold {target.window.tokens:,} ({target.window.origin})"
+        seen = "the model may not have seen all of it. If the window is larger, set it with --window."
+        yield Notice(f"{read:,} tokens were taken where {window}: {seen}")
 
 
 def _results_shortened(sent: RequestPlan) -> Iterator[Notice]:
