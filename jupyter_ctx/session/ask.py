@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from sys import intern
 from typing import Any
 
 from ..attachments.attached import Attached, with_attached
@@ -18,7 +17,7 @@ from ..conversation.text_safety import checked
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.openai_messages import joined, together
 from ..models.cost_budget import CostBudget
-from ..models.registry import Models, full_name, key_owner
+from ..models.registry import Models, key_owner
 from ..models.target import Target
 from ..providers.base import AnswerSchema, Reply, SupportsStream
 from ..providers.lookup import given_address
@@ -30,7 +29,7 @@ from ..tools.functions import Tool, as_tools
 from ..tools.rounds import ToolCaller
 from .complete import Completion, StreamListener, as_answer, complete, listener_of
 from .info import notices_of
-from .plan import RequestPlan, plan
+from .plan import plan
 from .prompt import attached_parts, text_room
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
@@ -62,11 +61,6 @@ class Ask:
         return self.messages[0].content if self.messages[0].role == "system" else ""
 
     @property
-    def model(self) -> str:
-        """The model's full name; at an address of the user's own, the name used there."""
-        return self.settings.model if self.settings.base_url else full_name(self.settings.model)
-
-    @property
     def digest(self) -> str:
         """The fingerprint of all that decides the answer: equal requests have equal ones, on every machine."""
         return digested(beside_messages(self.settings, self.schema, self.tools), self.messages)
@@ -89,41 +83,30 @@ class Asker:
         self, models: Models, cost_budget: CostBudget | None = None, of_rounds: CostBudget | None = None
     ) -> None:
         self.models, self.cost_budget, self.of_rounds = models, cost_budget, of_rounds
-        self._targets: dict[tuple[int, bool], tuple[str, Target]] = {}  # by the identity of settings
-
-    def planned(self, ask: Ask) -> RequestPlan:
-        """Return the request as it is sent; its server is asked for its window, and started."""
-        target = self.target(ask, server=True)
-        past, question = _past(ask), ask.messages[-1]
-        target.check_files(question.attachments)
-        target.check_tools()
-        return plan(question, target, past, len(past.places), ask.system)
+        self._targets: dict[tuple[int, bool], Target] = {}  # by the identity of settings: rows share them
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
-        target = self._looked_up(ask.settings, server=server)
-        cache_key = "jupyter_ctx" if ask.shared is not None else None
+        key = id(ask.settings), server
+        if key not in self._targets:
+            self._targets[key] = self.models.target(ask.settings, ask=server)
+        target = self.models.renewed(self._targets[key])
         pays = self.of_rounds if ask.tools and self.of_rounds is not None else self.cost_budget
         return replace(
-            target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key,
+            target, schema=ask.schema, shared=ask.shared, waits=ask.waits,
+            cache_key="jupyter_ctx" if ask.shared is not None else None,
             cost_budget=None if target.is_free else pays, tools=tuple(tool.spec for tool in ask.tools),
         )  # fmt: skip
-
-    def _looked_up(self, settings: Settings, *, server: bool) -> Target:
-        """Return where requests with these settings go: looked up once, and again when a reply told another name."""
-        served, target = self._targets.get((id(settings), server), ("", None))
-        if target is not None and served == self.models.served_name(target):
-            return self.models.renewed(target)
-        target = self.models.target(settings, ask=server)
-        self._targets[id(settings), server] = self.models.served_name(target), target
-        return target
 
     def answered(self, ask: Ask, coming: StreamListener | None = None, schema: Schema | None = None) -> Outcome:
         """Send a request and return the answer. Raises a ChatError, or KeyboardInterrupt.
 
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
-        planned, coming = self.planned(ask), coming or StreamListener()
+        target, past, question = self.target(ask, server=True), _past(ask), ask.messages[-1]
+        target.check_files(question.attachments)
+        target.check_tools()
+        planned, coming = plan(question, target, past, len(past.places), ask.system), coming or StreamListener()
         caller = None
         if ask.tools:
             room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
@@ -132,18 +115,17 @@ class Asker:
         try:
             came = complete(self.models, planned, coming, schema, caller=caller)
             reply = with_notices(came)
-            is_less = came.sent.cut.left_out or came.is_truncated
-            return Outcome(reply, bool(is_less) or reply.stop_reason in CUT_SHORT)
         except BaseException:
             self._targets.clear()  # what failed may be known better now
             raise
+        is_less = bool(came.sent.cut.left_out) or came.is_truncated or reply.stop_reason in CUT_SHORT
+        return Outcome(reply, is_less)
 
 
 def with_notices(came: Completion) -> Reply:
     """Return a reply with what was done to make its request fit. Raises what ended it early."""
     reply = came.whole()
-    notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(came, apart=True)))
-    return replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
+    return replace(reply, notices=(*reply.notices, *(notice.text for notice in notices_of(came, apart=True))))
 
 
 def ask(
@@ -170,38 +152,33 @@ def ask(
     """
     kind, coming = None if schema is None else Schema.of(schema), listener_of(on_piece, on_thought)
     answers = plugin(provider, model) if provider is not None else None
-    given = {"model": answers.model if answers else model, **settings}
-    chosen = default_settings({}, {name: value for name, value in given.items() if value is not None})
+    chosen = default_settings({}, {"model": answers.model if answers else model, **settings})
     models = Models(answers) if answers or api_key is not None else _shared_models()
     if api_key is not None:
         models.set_key(key_owner(chosen), api_key)
     try:
         attached = attached_parts(attachments, partial(text_room, models, chosen), Redactor(models.secrets))
-        asked = ask_of(request, chosen, attached)
-        asked = asked if kind is None else replace(asked, schema=as_answer(kind))
-        asked = replace(asked, tools=as_tools(tools)) if tools else asked
+        messages = _messages(request, chosen.system, attached)
         asker = Asker(models, CostBudget(chosen.max_cost, notebook_budget()))
-        answer = asker.answered(asked, coming, kind)
+        answer = asker.answered(Ask(messages, chosen, as_answer(kind), tools=as_tools(tools or ())), coming, kind)
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None
     assert answer.reply is not None
     return answer.reply
 
 
-def ask_of(request: str | Iterable[object], settings: Settings, attachments: Iterable[Attached] = ()) -> Ask:
-    """Return a request with these settings. Raises InvalidRequestError for one that cannot be sent."""
-    if isinstance(request, str):
-        text, files = with_attached(request, attachments)
-        messages = [Message("user", checked(text), files)]
-    else:
-        messages = list(joined(request))
+def _messages(request: str | Iterable[object], system: str | None, attached: Iterable[Attached]) -> tuple[Message, ...]:
+    """Return the messages of a request. Raises InvalidRequestError for one that cannot be sent."""
+    messages = [Message("user", request)] if isinstance(request, str) else list(joined(request))
     if not messages or messages[-1].role != "user":
         raise InvalidRequestError("The last message must be the user's.")
-    if not messages[-1].content.strip() and not messages[-1].attachments:
+    text, files = with_attached(messages[-1].content, attached)
+    messages[-1] = Message("user", checked(text), (*messages[-1].attachments, *files))
+    if not text.strip() and not messages[-1].attachments:
         raise InvalidRequestError("The prompt is empty.")
-    if settings.system and messages[0].role != "system":
-        messages.insert(0, Message("system", settings.system))
-    return Ask(tuple(messages), settings)
+    if system and messages[0].role != "system":
+        messages.insert(0, Message("system", system))
+    return tuple(messages)
 
 
 def _past(ask: Ask) -> Conversation:

@@ -51,6 +51,7 @@ ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that m
 AS_THINKING = "The server sent its whole answer as thinking; it is shown as the answer."
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
 EARLIER_RESULTS = "Results of earlier rounds were shortened to their first line, so that the newest fit."
+ASKED_TWICE = "The first answer did not match the schema, so it was asked for once more."
 BETWEEN = "\n\n"  # two tries at a structured answer, where both are shown
 
 
@@ -78,14 +79,11 @@ class StreamListener:
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     asked: float = field(default_factory=time.monotonic)
-    before: str = ""  # the first piece, where an earlier reply is shown too
 
     def take(self, item: str | Thought) -> None:
         """Keep and show a piece that came."""
         if not self.pieces and not self.thoughts:
             self.on_first()
-            if self.before:
-                self.on_piece(self.before)
         if isinstance(item, Thought):
             self.thoughts.append(item.text)
             self.on_thought(item.text)
@@ -101,23 +99,19 @@ class StreamListener:
             for text, show in ((part.thinking, self.on_thought), (part.text, self.on_piece)):
                 if text:
                     show(text)
-            if isinstance(part, ToolRound):
-                for call, result in zip(part.calls, part.results, strict=True):
-                    self.on_call(call, result)
+            for call, result in zip(part.calls, part.results, strict=True) if isinstance(part, ToolRound) else ():
+                self.on_call(call, result)
 
     def again(self, before: str = "") -> StreamListener:
         """Return who is shown the reply to a further request, with a text ``before`` it."""
-        return replace(self, pieces=[], thoughts=[], before=before)
+        first = partial(self.on_piece, before) if before else nothing
+        return replace(self, pieces=[], thoughts=[], on_first=first)
 
     @property
-    def seconds(self) -> float:
-        """Return the seconds since the request was sent."""
-        return time.monotonic() - self.asked
-
-    def broken(self, error: BaseException) -> Reply:
-        """Return the reply as far as it came before an error."""
-        thinking = "".join(self.thoughts)
-        return Reply("".join(self.pieces), None, _ended_by(error), thinking=thinking, seconds=self.seconds)
+    def so_far(self) -> Reply:
+        """The reply as far as it came, where nothing more will."""
+        seconds = time.monotonic() - self.asked
+        return Reply("".join(self.pieces), None, "cut", thinking="".join(self.thoughts), seconds=seconds)
 
 
 def listener_of(on_piece: Any, on_thought: Any) -> StreamListener:
@@ -156,24 +150,18 @@ class Completion(NamedTuple):
     @property
     def is_counted(self) -> bool:
         """Whether the report counts the whole request and the whole reply, and nothing else."""
-        reply, request = self.reply, self.sent.request
-        if reply is None or reply.usage is None or reply.stop_reason in INCOMPLETE or self.is_truncated:
+        reply, sent = self.reply, self.sent
+        if reply is None or reply.usage is None or reply.stop_reason in INCOMPLETE:
             return False
-        is_silent = reply.text and not reply.usage.output_tokens
-        beside = request.schema is not None or request.tools  # which each provider counts its way
-        return not (is_silent or beside or self.sent.again or reply.usage.includes_tools)
+        has_more = sent.target.schema or sent.target.tools or sent.again  # which each provider counts its way
+        is_part = self.is_truncated or (reply.text and not reply.usage.output_tokens)
+        return not (has_more or is_part or reply.usage.includes_tools)
 
 
 def complete(
-    models: Models,
-    planned: RequestPlan,
-    coming: StreamListener,
-    schema: Schema | None = None,
-    *,
-    turn_id: str | None = None,
-    previous: Turn | None = None,
-    caller: ToolCaller | None = None,
-) -> Completion:
+    models: Models, planned: RequestPlan, coming: StreamListener, schema: Schema | None = None, *,
+    turn_id: str | None = None, previous: Turn | None = None, caller: ToolCaller | None = None,
+) -> Completion:  # fmt: skip
     """Send the planned request, or after refusals smaller ones, and return what came: whole, cut or interrupted.
 
     After a refusal less is sent: at most twice, never once text or a thought was shown. Functions that the model asks
@@ -186,10 +174,10 @@ def complete(
     the last turn where the request is that turn's with its reply and a new prompt added: then the two reports can be
     compared.
     """
-    came, again = _completed(models, planned, coming, turn_id, previous), list[Message]()
-    rounds, wrong = 0, None
-    while came.error is None and came.reply is not None:
-        reply, stopped, before = came.reply, None, ""
+    came, again, rounds = _completed(models, planned, coming, turn_id, previous), list[Message](), 0
+    wrong: InvalidAnswerError | None = None
+    while came.error is None and (reply := came.reply) is not None:
+        stopped, before = None, ""
         if caller is not None and reply.calls and rounds <= caller.rounds:
             called, stopped = caller.answer(reply, coming.on_call, rounds)
             again.append(Message("assistant", called.text, round=called))
@@ -198,23 +186,20 @@ def complete(
             break
         else:
             try:
-                came = came._replace(reply=parsed_reply(reply, schema, is_second=wrong is not None))
-                break
+                return came._replace(reply=parsed_reply(reply, schema))
             except InvalidAnswerError as error:
                 if wrong is not None or reply.stop_reason != "stop":  # asking again does not mend that
                     return came._replace(error=error)
                 wrong, before = error, BETWEEN
                 again += asked_again(reply.text, wrong)
-        after = Completion(came.sent, error=stopped)
         if stopped is None:
             after = _completed(models, continued(came.sent, again), coming.again(before))
+        else:
+            after = Completion(came.sent, error=stopped)
         came = _joined(came, after, again)
     if wrong is not None and isinstance(came.error, ChatError):
         wrong.args = (f"{wrong} Asking once more failed: {came.error}",)
         return came._replace(error=wrong)
-    if caller is not None and came.error is None and came.reply is not None and came.reply.calls:
-        notice = f"The model asked for calls after {caller.rounds} rounds (tool_rounds), which were not made."
-        return came._replace(reply=replace(came.reply, notices=(*came.reply.notices, notice)))
     return came
 
 
@@ -223,16 +208,18 @@ def _joined(came: Completion, after: Completion, again: Sequence[Message]) -> Co
 
     Where nothing came of the last one, the rounds of calls are kept, or the answer that does not match its schema.
     """
-    reply, error = came.reply, after.error
+    reply, error, called = came.reply, after.error, again[-1].round
     assert reply is not None
-    if after.replies or again[-1].round is not None:
-        reply = billed(reply, after.reply or Reply("", None, _ended_by(error), reply.model))
+    if after.replies or called is not None:
+        why: StopReason = "interrupted" if isinstance(error, KeyboardInterrupt) else "cut"
+        reply = billed(reply, after.reply or Reply("", None, why, reply.model))
     elif error is None:
         error = ProviderError("the reply broke off")
+    notices = [] if called is not None else [ASKED_TWICE]
+    notices += [] if after.sent.again == tuple(again) else [EARLIER_RESULTS]
     rounds = tuple(replace(each.round, state="") for each in again if each.round is not None)
-    notices = reply.notices if after.sent.again == tuple(again) else (*reply.notices, EARLIER_RESULTS)
     return Completion(
-        after.sent, replace(reply, rounds=rounds, notices=notices), (*came.replies, *after.replies),
+        after.sent, replace(reply, rounds=rounds, notices=(*reply.notices, *notices)), (*came.replies, *after.replies),
         after.is_truncated, came.refusal or after.refusal, error,
     )  # fmt: skip
 
@@ -251,20 +238,19 @@ def _completed(
                     came = _streamed(models, came, coming, previous)
                 except ContextOverflowError as error:
                     came = came._replace(sent=_less(models, came.sent, coming, error), refusal=came.refusal or error)
-                    lacks = f"without {came.sent.lacks}" if came.sent.lacks else "less"
-                    long = "large" if error.by_bytes else "long"
-                    coming.on_sent(planned.target.model, f"Too {long}; sending again {lacks}")
+                    long, lacks = "large" if error.by_bytes else "long", came.sent.lacks
+                    again = f"Too {long}; sending again {f'without {lacks}' if lacks else 'less'}"
+                    coming.on_sent(planned.target.model, again)
         came = _accepted(models, came, turn_id)
         return came._replace(error=_all_thinking(came.sent, came.whole()))
     except BaseException as error:  # whatever it is, the text that came is returned
-        came = came._replace(reply=coming.broken(error) if coming.pieces else None, error=error)
+        is_interrupted = isinstance(error, KeyboardInterrupt)
+        broken = replace(coming.so_far, stop_reason="interrupted") if is_interrupted else coming.so_far
         with uninterrupted():
-            return _accepted(models, came, turn_id)
+            return _accepted(models, came._replace(reply=broken if coming.pieces else None, error=error), turn_id)
 
 
-def _less(
-    models: Models, refused: RequestPlan, coming: StreamListener, error: ContextOverflowError
-) -> RequestPlan:  # fmt: skip
+def _less(models: Models, refused: RequestPlan, coming: StreamListener, error: ContextOverflowError) -> RequestPlan:
     """Learn from a refusal, and return a smaller request. Raises ContextOverflowError where none is to be sent."""
     target = learned(models, refused, error)  # for the next cell, too
     is_last = refused.retry == RETRIES or target.settings.on_overflow == "stop"
@@ -280,7 +266,7 @@ def _streamed(models: Models, came: Completion, coming: StreamListener, previous
     with closing(paid_stream(models, plan.target, plan.request, plan.tokens)) as stream:
         for item in stream:
             if isinstance(item, Reply):
-                reply = _checked(plan, replace(item, seconds=coming.seconds))
+                reply = _checked(plan, replace(item, seconds=time.monotonic() - coming.asked))
                 if reply.text.strip() and not "".join(coming.pieces).strip():
                     coming.take(reply.text)  # it came as thinking
                 is_truncated = _is_truncated(plan, reply.usage, None if came.refusal else previous)
@@ -295,16 +281,11 @@ def _accepted(models: Models, came: Completion, turn_id: str | None) -> Completi
     if reply is None or (reply.stop_reason == "cut" and not reply.text):
         return came
     models.accepted(plan.target, reply, plan.tokens)
-    reply = replace(reply, model=plan.target.model)
     if came.is_counted and reply.usage is not None:
         models.counted(plan.target, plan.sent, reply, reply.usage, turn_id=turn_id)
     masked = KeyRedactor(models.secrets).masked  # a gateway may repeat the key that it was sent
-    reply = replace(reply, text=masked(reply.text), thinking=masked(reply.thinking))
+    reply = replace(reply, model=plan.target.model, text=masked(reply.text), thinking=masked(reply.thinking))
     return came._replace(reply=reply, replies=(reply,))
-
-
-def _ended_by(error: BaseException | None) -> StopReason:
-    return "interrupted" if isinstance(error, KeyboardInterrupt) else "cut"
 
 
 # what a reply really shows
@@ -354,13 +335,11 @@ def _is_truncated(plan: RequestPlan, usage: Usage | None, previous: Turn | None)
             return True
     if previous is None or previous.record.usage is None:
         return False
-    grown = read - previous.record.usage.input_tokens
-    if grown >= HARDLY * (len(previous.reply) + len(plan.message.content) + ADDED):  # hardly a text has more tokens
+    grown, asked, answered = read - previous.record.usage.input_tokens, plan.message.content, previous.reply
+    if grown >= HARDLY * (len(answered) + len(asked) + ADDED):  # hardly a text has more tokens than characters
         return False
-    added = meter.tokens(previous.reply) + meter.message(plan.message.content)
-    if added < ADDED or grown >= HARDLY * added:
-        return False
-    return not any(THOUGHT in place.turn.reply for place in plan.places)
+    added = meter.tokens(answered) + meter.message(asked)
+    return added >= ADDED and grown < HARDLY * added and not any(THOUGHT in place.turn.reply for place in plan.places)
 
 
 # money
@@ -389,9 +368,7 @@ def paid_stream(
                 has_begun = True
                 if isinstance(item, Reply):
                     cost, is_reported = models.cost(target, item.usage, item.model), item.usage is not None
-                    yield replace(item, cost=cost)
-                else:
-                    yield item
+                yield replace(item, cost=cost) if isinstance(item, Reply) else item
     except BaseException as error:
         if not has_begun and not may_be_billed(error):
             cost = 0.0
@@ -430,19 +407,13 @@ def as_answer(schema: Schema | None) -> AnswerSchema | None:
     return None if schema is None else AnswerSchema(schema.name, schema.json)
 
 
-def parsed_reply(reply: Reply, schema: Schema, *, is_second: bool = False) -> Reply:
-    """Return a reply with its parsed value; a second one says so.
-
-    Raises InvalidAnswerError, with the reply, where it does not match.
-    """
+def parsed_reply(reply: Reply, schema: Schema) -> Reply:
+    """Return a reply with its parsed value. Raises InvalidAnswerError, with the reply, where it does not match."""
     try:
-        parsed = replace(reply, parsed=schema.parse(reply.text))
+        return replace(reply, parsed=schema.parse(reply.text))
     except InvalidAnswerError as error:
-        is_whole = reply.stop_reason == "stop"
-        early = "" if is_whole else f" The answer ended early ({reply.stop_reason}), so its JSON may not be whole."
+        early = "" if reply.stop_reason == "stop" else f" The answer ended early ({reply.stop_reason})."
         raise InvalidAnswerError(f"{error}{early}", text=error.text, problems=error.problems, reply=reply) from None
-    notice = f"The first answer was not a valid {schema.name}, so it was asked for once more."
-    return replace(parsed, notices=(*parsed.notices, notice)) if is_second else parsed
 
 
 def asked_again(answer: str, wrong: InvalidAnswerError) -> tuple[Message, Message]:

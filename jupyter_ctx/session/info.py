@@ -10,13 +10,13 @@ from ..context.compaction import Ledger, Within, compact_share
 from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
 from ..context.overflow import Overflow
 from ..context.tokens import Meter
-from ..context.usage import Spending
+from ..context.usage import Spending, Usage
 from ..errors import ContextOverflowError
 from ..models.target import KINDS_OF_FILES
-from ..wording import named_turns
+from ..wording import counted, named_turns
 from .complete import Completion
 from .plan import RequestPlan
-from .view import Scope
+from .view import Scope, turn_tokens
 
 READ_MORE = "its own settings say how much it reads: look for a context length"
 
@@ -104,15 +104,10 @@ def notices_of(came: Completion, *, apart: bool = False) -> Iterator[Notice]:
         yield Notice(_recovered(came.refusal, sent, apart=apart))
     elif sent.lacks:
         yield Notice(_left_out(sent))
-    shortened = sent.past.places[sent.allowed.shortened : sent.scope.shortened]
-    numbers = [number for number, place in enumerate(shortened, sent.allowed.shortened + 1) if place.turn.rounds]
-    if numbers:
-        results = f"Results of functions in {named_turns(numbers)} were shortened to a line each"
-        yield Notice(f"{results}: %chat include all brings the whole back.")
-    if came.is_truncated and reply.usage is not None and not sent.again:  # else the report is of several requests
-        read = f"The server read {reply.usage.input_tokens:,} of about {sent.tokens:,.0f} tokens"
-        cure = f"{read} and left out the rest without saying so: {target.provider.truncates or READ_MORE}."
-        yield Notice(cure, once=f"reads only a part: {target.provider.endpoint}")
+    if sent.scope.shortened > sent.allowed.shortened:
+        yield from _results_shortened(sent)
+    if reply.usage is not None and not sent.again:  # else the report is of several requests
+        yield from _about_the_report(came, reply.usage)
     if sent.scope.at < sent.past.trimmed_to:
         yield Notice(f"Turn {sent.scope.at + 1} stands before your trim: later requests leave it out.")
 
@@ -133,16 +128,40 @@ def _about_the_model(sent: RequestPlan) -> Iterator[str]:
         yield f"{target.model} {what}: these files of earlier turns are not sent to it."
 
 
+def _about_the_report(came: Completion, usage: Usage) -> Iterator[Notice]:
+    """Yield what a report tells of a prompt that was perhaps not read whole."""
+    sent, target, read = came.sent, came.sent.target, usage.input_tokens
+    if came.is_truncated:
+        part = f"The server read {read:,} of about {sent.tokens:,.0f} tokens and left out the rest without saying so"
+        cure = target.provider.truncates or READ_MORE
+        yield Notice(f"{part}: {cure}.", once=f"reads only a part: {target.provider.endpoint}")
+    elif read > target.window.tokens and not usage.includes_tools:
+        window = f"the window is believed to hold {target.window.tokens:,} ({target.window.origin})"
+        seen = "the model may not have seen all of it. If the window is larger, set it with --window."
+        yield Notice(f"{read:,} tokens were taken where {window}: {seen}")
+
+
+def _results_shortened(sent: RequestPlan) -> Iterator[Notice]:
+    """Yield which results of older turns were shortened, and how many tokens that freed."""
+    start, meter = sent.allowed.shortened, sent.target.meter
+    places = enumerate(sent.past.places[start : sent.scope.shortened], start + 1)
+    turns = {number: place.turn for number, place in places if place.turn.rounds and place in sent.places}
+    results = counted(sum(len(each.results) for turn in turns.values() for each in turn.rounds), "result")
+    freed = sum(turn_tokens(turn, meter) - turn_tokens(turn.with_short_results(), meter) for turn in turns.values())
+    if freed >= 1:
+        shortened = f"{results} of {named_turns([*turns])} shortened to a line: {freed:,.0f} tokens freed"
+        yield Notice(f"{shortened}. %chat include all brings the whole back.")
+
+
 def _left_out(sent: RequestPlan) -> str:
     """Return what was left out before the request was sent, and why; the size before has the margin for estimates."""
     limit, cut, most = sent.target.limit, sent.cut, sent.target.settings.min_turns
     is_set = cut.reasons and not cut.too_large
     why = f"because of {' and '.join(cut.reasons)}" if is_set else f"to fit {limit:,} tokens"
     size = f"{sent.size.with_margin(sent.first):,.0f} → {sent.tokens:,.0f} tokens"
-    over = "" if cut.fits else ": still too much; %chat preview shows each part"
     is_less = most > 1 and sent.scope.at - cut.start < most
     few = f" min_turns={most} could not be kept." if is_less else ""
-    return f"Left out {sent.lacks} {why} ({size}){over}.{few}"
+    return f"Left out {sent.lacks} {why} ({size}).{few}"
 
 
 def _recovered(refusal: ContextOverflowError, sent: RequestPlan, *, apart: bool) -> str:
@@ -152,7 +171,8 @@ def _recovered(refusal: ContextOverflowError, sent: RequestPlan, *, apart: bool)
     figures = f" (the limit is {limit:,} tokens)" if limit else ""
     if size and limit and size > limit:
         figures = f" ({size:,} of {limit:,} tokens)"
-    less = "with shortened results" if sent.scope.shortened or sent.again else "with room for a shorter reply"
+    most = sent.request.max_tokens
+    less = f"with a reply of at most {most:,} tokens" if most else "with shortened results"
     less = f"without {sent.lacks}" if sent.lacks else less
     are = "is" if len(sent.gone) == 1 else "are"
     kept = f", which {are} kept: %chat history lists all turns, %chat pin N keeps one in view"

@@ -29,7 +29,6 @@ from .view import Scope, ledger_of, messages_before, scope_at, turn_tokens
 OF_BYTES = 0.5  # of the usual goal, after a refusal for bytes, characters or memory
 NOT_MEASURED = RequestSize(Ledger(), 0, 0, 0)
 NOT_DECIDED = Cut()
-THIS_PROMPT, SYSTEM_PROMPT = "this prompt", "the system prompt"  # as parts of a request are named
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +94,8 @@ class RequestPlan:
     @cached_property
     def turns(self) -> list[Turn]:
         """The turns that it carries, as it carries them."""
+        if not self.scope.shortened:
+            return [place.turn for place in self.places]
         return [self.scope.turn(self.past, place) for place in self.places]
 
     @cached_property
@@ -145,11 +146,12 @@ def plan(
     it is that one: the provider decides. Raises ContextOverflowError where ``on_overflow`` is "stop" and something
     would have to be left out.
     """
-    basis = _basis(message, target, past, at, system, lasting=lasting, apart=apart)
-    planned = _fitted(basis, basis.first)
-    trial = target.trial if planned.cut.start > planned.first else None
+    scope, first = _begun(target, past, at, system, apart=apart)
+    basis = RequestPlan(message, target, past, scope, scope, first, lasting, apart)
+    planned = _fitted(basis, first)
+    trial = target.trial if planned.cut.start > first else None
     if trial is not None:
-        planned = min(planned, _fitted(replace(basis, target=trial), basis.first), key=lambda each: each.cut.start)
+        planned = min(planned, _fitted(replace(basis, target=trial), first), key=lambda each: each.cut.start)
     if target.settings.token_counting == "provider" and message.content:
         planned = _counted(planned)
     if planned.cut.means == "refuse":
@@ -159,8 +161,8 @@ def plan(
 
 def next_plan(target: Target, past: Conversation, system: str) -> RequestPlan:
     """Return the next request with an empty prompt, for readers: whole, with the decision on what it will leave out."""
-    basis = _basis(Message("user", ""), target, past, len(past.places), system)
-    return _decided(basis, basis.first)
+    scope, first = _begun(target, past, len(past.places), system)
+    return _decided(RequestPlan(Message("user", ""), target, past, scope, scope, first), first)
 
 
 def continued(planned: RequestPlan, following: Sequence[Message]) -> RequestPlan:
@@ -193,20 +195,17 @@ def smaller(refused: RequestPlan, target: Target, error: ContextOverflowError) -
         goal = float(target.limit)
     elif refused.retry and not target.limit_is_stated:
         goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
-    for shorter in _shorter(replace(refused, target=target), goal):
-        if _length(shorter) < _length(refused) or _shorter_reply(old, target):
-            return replace(shorter, retry=refused.retry + 1)
+    for shorter in _shorter(replace(refused, target=target, retry=refused.retry + 1), goal):
+        if _shorter_reply(old, target) or _length(shorter) < _length(refused):
+            return shorter
     raise overflow_error(shorter, error)
 
 
-def _basis(
-    message: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool = False,
-    apart: bool = False,
-) -> RequestPlan:  # fmt: skip
-    """Return a request before anything is decided of it.
+def _begun(target: Target, past: Conversation, at: int, system: str, *, apart: bool = False) -> tuple[Scope, int]:
+    """Return what may stand before a prompt, and where its view begins if nothing more is left out.
 
-    Its view begins where the last one did; further back only where model or window has changed and there is ample
-    room. A view that was cut for one request's own settings counts only for another such request (``apart``).
+    That is where the last one did; further back only where model or window has changed and there is ample room. A view
+    that was cut for one request's own settings counts only for another such request (``apart``).
     """
     scope, start = scope_at(past, at, system), 0
     if at:
@@ -220,7 +219,7 @@ def _basis(
             if target.meter.fixed(scope.fixed) + turns <= GO_BACK * target.limit:
                 start, shortened = scope.floor, 0
         scope = replace(scope, shortened=shortened)
-    return RequestPlan(message, target, past, scope, scope, start, lasting, apart)
+    return scope, start
 
 
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
@@ -243,7 +242,9 @@ def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> Reque
     """Return the request with what is left out of it, in a view that begins at ``start`` or later."""
     message, target, scope = basis.message, basis.target, basis.scope
     meter, ledger = target.meter, ledger_of(basis.past, target.meter, scope)
-    asked = target.message_tokens(message) + target.beside_tokens
+    asked = meter.message(message.content) + target.beside_tokens
+    if message.attachments:
+        asked += file_tokens(message.attachments, meter.vision)
     for each in basis.again:
         asked += meter.message(each.text) + file_tokens(each.files, meter.vision)
     fixed = meter.fixed(scope.fixed)
@@ -294,7 +295,9 @@ def _counted(planned: RequestPlan) -> RequestPlan:
 def _length(planned: RequestPlan) -> int:
     """Return the characters of a request, and the bytes of its files."""
     messages = planned.request.messages
-    return sum(len(each.text) + sum(len(file.data) for file in each.files) for each in messages)
+    texts = [each.content if each.round is None else str(each.round) for each in messages]
+    files = [file.data for each in messages if each.attachments or each.round for file in each.files]
+    return sum(map(len, [*texts, *files]))
 
 
 def _size_of(refused: RequestPlan, overflow: Overflow, target: Target) -> int | None:
@@ -318,38 +321,40 @@ def overflow_error(
     plan: RequestPlan, refusal: ContextOverflowError | None = None, *, kept: bool = False
 ) -> ContextOverflowError:
     """Return the error for a request that does not fit, with figures and remedy; ``kept``: text was recorded."""
-    target, limit, largest = plan.target, plan.target.limit, _largest(plan)
+    target, limit, window, largest = plan.target, plan.target.limit, plan.target.window, _largest(plan)
     overflow = refusal.overflow or Overflow() if refusal is not None else None
     stated = overflow.input_tokens if overflow is not None else None
-    used = whole(plan.tokens) if stated is None else stated
-    size, window = f"{'about ' if stated is None else ''}{used:,} tokens", target.window
+    used = stated or whole(plan.tokens)
+    size = f"{'' if stated else 'about '}{used:,} tokens"
     share = plan.size.estimated(plan.cut.start)[1]
     margin = f" and a margin of {100 * share:.0f} % for estimates" if used <= limit else ""
     room = f"window {window.tokens:,} {window.origin}, {target.reserve:,} kept for the reply"
     what = f"{size}{margin} do not fit: {target.model} takes {limit:,} ({room})"
     if overflow is None and plan.cut.reasons and not plan.cut.too_large:
         what = f"{size} are more than {' and '.join(plan.cut.reasons)} allows"
-    name = largest[0][0] if largest else ""
-    make_room = "Make room with %chat summarise, trim N or clear, or shorten"
-    shorten = make_room if plan.places and target.settings.on_overflow == "stop" else "Shorten"
-    remedy = f"{shorten} {name if name == SYSTEM_PROMPT else THIS_PROMPT}, or ask a model with a larger window (-m)."
-    if name.startswith("pinned"):
-        remedy = f"Take a pin off with %chat unpin {name.split()[-1]}."
-    if refusal is not None and refusal.by_bytes:
-        what, remedy = f"{target.model}: {str(refusal).rstrip('.')}", "Send a smaller file, or less text."
     parts = ", ".join(f"{part} ({tokens:,})" for part, tokens in largest)
     recorded = "What came is kept, marked as cut" if kept or plan.again else "Nothing was recorded"
+    name = largest[0][0] if largest else ""
+    longest = name if name == "the system prompt" else "this prompt"
+    remedy = f"Shorten {longest}, or ask a model with a larger window (-m)."
+    by_bytes = refusal is not None and refusal.by_bytes
+    if by_bytes:
+        what, remedy = f"{target.model}: {str(refusal).rstrip('.')}", "Send a smaller file, or less text."
+    elif name.startswith("pinned"):
+        remedy = f"Take a pin off with %chat unpin {name.split()[-1]}."
+    elif plan.places and target.settings.on_overflow == "stop":
+        remedy = f"Make room with %chat summarise, trim N or clear, or shorten {longest}."
     return ContextOverflowError(
         f"{what}. Largest parts: {parts}. {recorded}. {remedy}", used=used, limit=limit, largest=largest,
-        prompt=plan.message.content, overflow=overflow, by_bytes=refusal is not None and refusal.by_bytes,
+        prompt=plan.message.content, overflow=overflow, by_bytes=by_bytes,
     )  # fmt: skip
 
 
 def _largest(plan: RequestPlan) -> tuple[tuple[str, int], ...]:
     """Return the three largest parts with their tokens."""
     meter, fixed = plan.target.meter, plan.scope.fixed
-    parts = [(THIS_PROMPT, plan.size.prompt), (SYSTEM_PROMPT, meter.message(fixed.system))]
-    parts += [("the summary", meter.message(fixed.summary))]
+    parts = [("this prompt", plan.size.prompt)]
+    parts += [("the system prompt", meter.message(fixed.system)), ("the summary", meter.message(fixed.summary))]
     for place, turn in zip(plan.places, plan.turns, strict=True):
         kind = "pinned turn" if place.pinned else "turn"
         parts.append((f"{kind} {plan.past.index(place.id) + 1}", turn_tokens(turn, meter)))

@@ -89,8 +89,7 @@ def summary_plan(planned: RequestPlan, used: int) -> Plan:
     older = _older(planned)
     if not older.turns:
         return Plan(_why_not(planned), possible=False)
-    empty = Summary("", frozenset(), "extractive")
-    longest = _fixed_with(empty, planned) + summary_cap(planned.target.limit)
+    longest = _fixed_with(None, planned) + summary_cap(planned.target.limit)
     most = min(longest, older.instead_of) + older.beside
     text = f"send {named_turns(older.numbers)} as a summary"
     return Plan(text, before=used, after=round(most), at_most=True)
@@ -114,7 +113,7 @@ def _why_not(planned: RequestPlan) -> str:
     return NOTHING_OLDER if planned.past.places else NOT_ONE_TURN
 
 
-def _fixed_with(summary: Summary, planned: RequestPlan) -> float:
+def _fixed_with(summary: Summary | None, planned: RequestPlan) -> float:
     """Return the tokens of what every request would begin with."""
     return planned.target.meter.fixed(replace(planned.scope, summary=summary).fixed)
 

@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.context.summary_facts import (
-    clipped,
-    facts,
-    fenced,
-    missing_facts,
-    pick_lines,
-    task,
-)
+from jupyter_ctx.context.summary_facts import clipped, facts, fenced, missing_facts, pick_lines
 
 
 def length(text: str) -> float:
@@ -83,11 +76,3 @@ def test_the_middle_is_cut_out_of_what_is_too_long() -> None:
     short = clipped(text, 300, length)
     assert len(short) <= 300
     assert (short[:4], short.split("[…]")[0].count("tail"), short[-5:]) == ("head", 0, "tail ")
-
-
-def test_a_summary_goes_on_from_the_one_before_and_says_what_the_user_wants() -> None:
-    asked = task("Goal: sail\n```", 600, "Keep the SQL.", small=False)
-    assert "Write that summary anew" in asked
-    assert "Keep the SQL." in asked
-    assert "````\nGoal: sail" in asked
-    assert "Write that summary anew" not in task("", 600, None, small=False)

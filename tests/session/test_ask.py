@@ -32,6 +32,15 @@ def test_messages_are_sent_as_they_are() -> None:
     assert sent == [(message["role"], message["content"]) for message in said]
 
 
+def test_what_is_attached_goes_with_the_last_message_however_that_is_given() -> None:
+    guest = ScriptedProvider("Blue.")
+    for said in ("Which colour?", [{"role": "user", "content": "Which colour?"}]):
+        ask(said, provider=guest, attachments={"sky": "It is noon."})
+    first, second = guest.requests
+    assert first.messages == second.messages
+    assert "It is noon." in first.messages[-1].content
+
+
 def test_several_threads_may_ask_at_once() -> None:
     with answering_rows(seconds=0.1) as asked, ThreadPoolExecutor(8) as threads:
         answers = threads.map(lambda n: ask(f"number {n}", **asked.model).text, range(16))

@@ -84,14 +84,6 @@ def test_an_answer_that_fails_twice_is_an_error_and_kept() -> None:
     assert chat.send("Again?", schema=Movie).parsed == UP
 
 
-def test_without_a_record_a_failed_answer_is_in_the_error_alone() -> None:
-    chat, _ = asked(INVALID)
-    with pytest.raises(InvalidAnswerError) as raised:
-        chat.send("Which film?", schema=Movie, record=False)
-    assert raised.value.text == INVALID
-    assert chat.turns == ()
-
-
 @pytest.mark.parametrize("reason", ["max_tokens", "context_window", "refusal"])
 def test_an_answer_that_ended_early_is_not_asked_for_again(reason: Any) -> None:
     chat, provider = asked(Answer('{"title": "U', stop_reason=reason), VALID)

@@ -67,17 +67,6 @@ def test_later_requests_carry_calls_and_results_in_their_turn() -> None:
     assert results_in(provider.requests[-1]) == ["12 rows"]
 
 
-def test_tools_may_be_set_for_the_conversation() -> None:
-    provider = ScriptedProvider([calls(("rows", '{"country": "SE"}')), "Thirty."])
-    chat = Chat(provider=provider, tools=[rows])
-    assert chat.config.tools == ("rows",)
-    assert chat.send("How many rows has Sweden?").rounds[0].results[0].text == "30 rows"
-    assert "tools" in {part.name for part in chat.info().segments}
-    chat.configure(tools="none")
-    chat.send("And now?")
-    assert not provider.requests[-1].tools
-
-
 def test_the_rounds_of_a_prompt_are_bounded_and_the_model_is_told_to_answer() -> None:
     provider = ScriptedProvider(calls(("rows", '{"country": "NO"}')))
     count: list[str] = []
@@ -91,7 +80,7 @@ def test_the_rounds_of_a_prompt_are_bounded_and_the_model_is_told_to_answer() ->
     assert len(count) == 3
     assert len(provider.requests) == 5
     assert [each.results[0].failed for each in reply.rounds] == [False, False, False, True]
-    assert any("tool_rounds" in notice for notice in reply.notices)
+    assert "tool_rounds" in reply.rounds[-1].results[0].brief
 
 
 def test_tokens_cost_and_seconds_are_those_of_all_rounds() -> None:
@@ -151,7 +140,8 @@ def test_results_of_earlier_rounds_are_shortened_where_the_newest_would_not_fit(
     provider = ScriptedProvider([*asked, "Done."], window=2_048)
     for window in (2_048, 200_000):  # as planned, and after a refusal
         provider.answers = [*asked, "Done."]
-        chat = Chat(provider=provider, window=window, max_tokens=200, attach_share=0.3 if window < 10_000 else 0.01)
+        share, longest = (0.3, 200) if window < 10_000 else (0.01, None)
+        chat = Chat(provider=provider, window=window, max_tokens=longest, attach_share=share)
         reply = chat.send("Read six tables.", tools=[table])
         assert reply.text == "Done."
         assert len(reply.rounds) == 6
