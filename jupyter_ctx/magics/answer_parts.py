@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -227,8 +226,7 @@ def figures_of(model: str, of: Reply | TurnRecord) -> Footer:
 
 def broken_below(chat: Chat, coming: StreamListener, place: Where, how: str) -> Footer:
     """Return what stands below an answer that is not whole; ``how``: what ended it."""
-    seconds = time.monotonic() - coming.asked
-    return Footer(seconds=seconds if _shows_figures(chat, place) else None, broken=how)
+    return Footer(seconds=coming.seconds if _shows_figures(chat, place) else None, broken=how)
 
 
 def _shows_figures(chat: Chat, place: Where) -> bool:

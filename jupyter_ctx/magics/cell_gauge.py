@@ -291,9 +291,13 @@ def _names(chat: Chat) -> Iterator[str]:
     with suppress(ChatError):  # a file of aliases that cannot be read
         yield from load_aliases().values()
     yield LOCAL
-    with_keys = [name for name, service in SERVICES.items() if service.keys and not _missing_key(chat, f"{name}/any")]
+    with_keys = (name for name, service in SERVICES.items() if service.keys and not _needs_key(chat, f"{name}/any"))
     for provider in (*with_keys, *MAKERS[:3]):
         yield from sorted(known_models(provider), key=_age)[:OF_A_PROVIDER]
+
+
+def _needs_key(chat: Chat, model: str) -> bool:
+    return chat.models.missing_key(chat.config.changed({"model": model})) != ""
 
 
 def _age(name: str) -> tuple[int, int, int, str]:
@@ -305,15 +309,6 @@ def _age(name: str) -> tuple[int, int, int, str]:
 
 def _label(chat: Chat, name: str) -> str:
     """Return a model with its window and, where there is none, that it needs a key."""
-    given = chat.config.window if name == chat.config.model else None
-    window = resolve_window(name, window=given)
-    key = "needs a key" if _missing_key(chat, name) else ""
-    return visible(" · ".join(filter(None, (name, f"{'~' if window.is_guess else ''}{window.tokens:,}", key))))
-
-
-def _missing_key(chat: Chat, model: str) -> str:
-    """Return what to do where a model needs a key that is not here; nothing for other servers."""
-    base_url = chat.config.base_url if model == chat.config.model else None
-    with suppress(ChatError):
-        return chat.models.missing_key(chat.config.changed({"model": model, "base_url": base_url}))
-    return ""
+    window = resolve_window(name, window=chat.config.changed({"model": name}).window)
+    key = " · needs a key" if _needs_key(chat, name) else ""
+    return visible(f"{name} · {'~' if window.is_guess else ''}{window.tokens:,}{key}")

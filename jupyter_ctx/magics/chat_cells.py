@@ -14,7 +14,6 @@ from IPython.display import display
 
 from .. import wording as words
 from ..chat import Chat
-from ..conversation.events import Added, Kept, Offered, TurnAdded
 from ..conversation.messages import ToolCall, ToolResult
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
 from ..display.text import warning_bundle
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
     from .command_table import Command
 
 MOST_LIVE = 8  # cells with answers side by side that have buttons, and with next tokens; older ones are snapshots
-ADDS_TURNS = (TurnAdded, Offered, Kept, Added)
 ONE_CELL = re.compile(r"In\[\d+\]")
 RUN_AGAIN = "Run the cell again for another answer"
 
@@ -70,14 +68,9 @@ class ChatCells:
         self.gauge = CellGauge(shell, lambda: self.library, chip, self.prompts)
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
         self._live: dict[str, NextTokens | SideBySideCell] = {}  # what has buttons, by cell
-        self._notebook, self._additions = NotebookState(handout=HandedOut(partial(notebook_files, shell))), 0
+        notebook = NotebookState(handout=HandedOut(partial(notebook_files, shell)))
         config = dict(shell.config.get("Chat", {}))
-        self.library: Library = Library(origin(shell), config, notebook=self._notebook, confirm=asked_first)
-
-    def has_added(self) -> bool:
-        """Return whether a conversation was added to since this was asked last."""
-        before, self._additions = self._additions, sum(self._notebook.recorded[kind] for kind in ADDS_TURNS)
-        return self._additions > before
+        self.library: Library = Library(origin(shell), config, notebook=notebook, confirm=asked_first)
 
     def notes(self) -> tuple[str, ...]:
         """Return the lines that say where the conversation comes from; each once."""
@@ -111,7 +104,7 @@ class ChatCells:
         finally:
             reading.close()
         above += asked.lines
-        before, reply = chat.conversation.length, None
+        reply: Reply | None = None
         try:
             if asked.along.parts:  # in an output that no update of the answer repeats
                 display(along_bundle(asked.along, plain=place.kind == "terminal"), raw=True, display_id=True)
@@ -121,13 +114,10 @@ class ChatCells:
             else:
                 self.keep_live(place, columns)
                 self._keep(columns.ask(asked.prompt, above), options.out)
-        except (ChatError, ChatInterrupted):
+        except ChatInterrupted:
             raise
         except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
-            is_whole = reply is not None or _has_whole(chat, before)
-            raise ChatInterrupted(
-                "the answer had come whole." if is_whole else "stopped; %chat history shows what is kept."
-            ) from None
+            raise ChatInterrupted("stopped; %chat history shows what is kept.") from None
         if asked.prompt.record:
             self.prompts.note_sent()
         return reply
@@ -144,7 +134,6 @@ class ChatCells:
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         """Send a prompt and show what comes."""
-        before = chat.conversation.length
 
         def begin(warning: str | None = None) -> None:
             if warning is not None and place.kind != "headless":
@@ -180,9 +169,8 @@ class ChatCells:
                 if view.started:  # the line that the cell ends with
                     more = "; %chat continue goes on with this one" if prompt.record else ""
                     error.args = (f"{error} {RUN_AGAIN}{more}.",)
-                is_whole = isinstance(error, StoreError) or _has_whole(chat, before)
                 how = "interrupted" if isinstance(error, ChatInterrupted) else "cut off"
-                view.close((), broken_below(chat, coming, place, "" if is_whole else how))
+                view.close((), broken_below(chat, coming, place, "" if isinstance(error, StoreError) else how))
             raise
         except BaseException:  # an error in ours or the user's own code: nobody is waited for
             with uninterrupted():
@@ -283,12 +271,6 @@ def _show(result: object) -> None:
         display(result)
     elif result is not None:
         say(result)
-
-
-def _has_whole(chat: Chat, before: int) -> bool:
-    """Return whether an answer came whole after so many events."""
-    turns = (event.turn for event in chat.conversation.events[before:] if isinstance(event, TurnAdded))
-    return any(turn.stop_reason not in ("interrupted", "cut") for turn in turns)
 
 
 def _value(reply: Reply | None) -> Any:

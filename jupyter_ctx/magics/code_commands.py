@@ -16,7 +16,7 @@ from .command_table import ABOUT_ANSWERS, Call, command
 from .questions import say
 
 NO_NEXT_CELL = "This notebook runs without a front end, where no cell can be added."
-BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
+BLOCK_COLUMNS = ("into the next cell", "language", "lines", "begins with")
 FIX = (
     "Correct the cell that raised this error. Change only what is needed. Return that cell, whole and corrected, in "
     "one Python code block, then say in one sentence what was wrong."
@@ -65,8 +65,7 @@ def _list(turn: int, blocks: tuple[CodeBlock, ...]) -> dict[str, str]:
     rows = list[tuple[str, ...]]()
     for number, block in enumerate(blocks, 1):
         first, *more = block.text.strip("\n").splitlines() or [""]
-        size = f"{1 + len(more):,}"
-        rows.append((str(number), block.language or "–", size, first_words(first), f"%chat code {number}"))
+        rows.append((f"%chat code {number}", block.language or "–", f"{1 + len(more):,}", first_words(first)))
     caption = f"Turn {turn} has {len(blocks):,} code blocks; %chat code all joins the Python."
     return table(BLOCK_COLUMNS, rows, caption)
 

@@ -28,7 +28,7 @@ from ..session.session import source_of
 from ..session.summarizer import Method
 from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
-from . import code_commands, handing_out, run_commands, token_commands  # noqa: F401  # which declare commands, too
+from . import answer_columns, code_commands, handing_out, run_commands, token_commands  # noqa: F401  # which declare commands, too
 from .answer_parts import replay_bundle
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
@@ -48,11 +48,8 @@ CONTINUE = "Continue exactly where you stopped."
 
 
 @command(
-    ABOUT_SETUP,
-    "%chat use openai/gpt-6.2-sol",
-    "%chat use mine --base-url http://localhost:8000/v1 --window 32k",
-    takes="[MODEL]",
-)
+    ABOUT_SETUP, "%chat use openai/gpt-6.2-sol", "%chat use mine --base-url http://localhost:8000/v1 --window 32k",
+)  # fmt: skip
 def _use(call: Call, model: str | None = None) -> object:
     """Use this model from now on."""
     given = settings_of(call.options)
@@ -120,14 +117,6 @@ command_of(Chat.usage, ABOUT_ANSWERS, "%chat usage")
 
 
 command_of(Chat.pick, ABOUT_ANSWERS, "%chat pick 2", "%chat pick 3 1")
-
-
-@command(ABOUT_ANSWERS, "%chat compare", "%chat compare 3")
-def _compare(call: Call, n: int | None = None) -> object:
-    """Show the answers side by side that came last, or all of turn N, with the words that differ."""
-    from .answer_columns import show_versions
-
-    return show_versions(call.chat, n)
 
 
 @command(ABOUT_WINDOW, "%chat preview", "%%chat preview\nWhy is the sky blue?", heads_cell=True)

@@ -50,7 +50,6 @@ class Execution(NamedTuple):
     code: as typed
     at: when it began, in seconds since 1970
     error: its traceback; empty where it raised nothing
-    adds_turns: whether its code added to a conversation
     """
 
     number: int
@@ -58,7 +57,6 @@ class Execution(NamedTuple):
     code: str
     at: float
     error: str = ""
-    adds_turns: bool = False
 
     @property
     def key(self) -> str:
@@ -110,7 +108,7 @@ class OutputRecorder:
         parent = self._shell.get_parent() if hasattr(self._shell, "kernel") else None
         self._message = ((parent or {}).get("header") or {}).get("msg_id")
 
-    def after_cell(self, result: Any = None, *, adds_turns: bool = False) -> None:
+    def after_cell(self, result: Any = None) -> None:
         """Note the error that a cell ended with, or showed and survived, as %run does."""
         last = getattr(sys, "last_value", None)
         error = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
@@ -124,7 +122,7 @@ class OutputRecorder:
             traceback = "".join(failure.parts) if failure is not None else ""
         if self.number is not None and result is not None:
             ran = result.info
-            self.executions.append(Execution(self.number, ran.cell_id, ran.raw_cell, time(), traceback, adds_turns))
+            self.executions.append(Execution(self.number, ran.cell_id, ran.raw_cell, time(), traceback))
 
     def on_display(self, message: dict[str, Any]) -> dict[str, Any]:
         """Note what a cell displays; the message goes on as it is."""

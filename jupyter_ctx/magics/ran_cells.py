@@ -14,15 +14,14 @@ from ..attachments.notebook_cells import RanCell, cells_named
 from ..runtime.frontend import SavedCell, Where, fingerprint, notebook_files, saved_cells
 from .output_recorder import Execution, OutputRecorder
 
-OWN_CELL = re.compile(r"\s*%%(?:chat|ctx)\b|.*#\s*ctx:\s*skip\b", re.DOTALL)
+OWN_CELL = re.compile(r"\s*%%(?:chat|ctx)\b|.*(?:#\s*ctx:\s*skip\b|\.add_messages\()", re.DOTALL)
 OWN_LINES = re.compile(r"^[ \t]*%(?:chat|ctx|(?:re)?load_ext jupyter_ctx)\b.*\n?", re.MULTILINE)
 NAME = re.compile(r"[^\W\d]\w*")
 
 
 def is_context(ran: Execution) -> bool:
     """Return whether a cell can go with a prompt: neither is it one, nor does it only manage the conversation."""
-    is_own = ran.adds_turns or OWN_CELL.match(ran.code) is not None
-    return not is_own and bool(OWN_LINES.sub("", ran.code).strip())
+    return OWN_CELL.match(ran.code) is None and bool(OWN_LINES.sub("", ran.code).strip())
 
 
 class Page(NamedTuple):

@@ -87,16 +87,6 @@ def test_names_of_conversations_of_an_earlier_kernel_are_completed(cells: Cells)
     assert cells.lines("%chat switch pla") == ["%chat switch plans"]
 
 
-def test_numbers_of_turns_are_completed_with_their_first_words(cells: Cells) -> None:
-    cells.run(
-        "from jupyter_ctx import get_chat\nget_chat().add_messages([dict(role=role, content=text) for text in "
-        "('Why?', 'Where?') for role in ('user', 'assistant')])"
-    )
-    assert [(each.text, each.type) for each in cells.completed("%chat pin ")][:2] == [("2", "Where?"), ("1", "Why?")]
-    assert cells.lines("%chat exclude 2 ")[0] == "%chat exclude 2 1"
-    assert "%chat trim 1" not in cells.lines("%chat trim ")
-
-
 @pytest.mark.parametrize(
     ("typed", "found"),
     [

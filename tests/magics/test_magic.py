@@ -45,7 +45,6 @@ def test_an_interrupt_between_the_answers_end_and_the_cells_loses_nothing(talk: 
     get_chat().session.listeners.append(stop_button)
     failed = cells.fail("%%chat\nAnd again?")
     assert isinstance(failed, ChatInterrupted)
-    assert "whole" in str(failed)
     assert len(get_chat().turns) == 2
 
 
