@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ..experiments.run import Run
 
 FENCE = "```"  # around each text but the lines that only name images and PDFs to the model
-_MOST_CALL = 100  # characters of a call in its line
+MOST_CALL = 100  # characters of a call in its line
 _EDGE = 240  # pixels, so that they are sharp on a dense screen, too
 _MOST_BYTES = 11_000  # 15 kB as an address
 _MOST_PIXELS = 40_000_000  # that are read for a small picture
@@ -74,16 +74,11 @@ def along_bundle(along: Along, *, plain: bool) -> dict[str, str]:
     return summary_bundle(along.line, parts, plain=plain)
 
 
-def call_line(call: ToolCall) -> str:
-    """Return a call in one line."""
-    return shortened(str(call), _MOST_CALL)
-
-
 def call_shown(call: ToolCall, result: ToolResult) -> CallShown:
     """Return a call and what came of it, as a page shows them."""
     how_long = [] if result.seconds is None else [in_seconds(result.seconds)]
-    came = ", ".join([shortened(result.brief, _MOST_CALL) or first_words(result.text), *how_long])
-    line = f"{'✗ ' if result.failed else ''}{call_line(call)} → {came}"
+    came = ", ".join([shortened(result.brief, MOST_CALL) or first_words(result.text), *how_long])
+    line = f"{'✗ ' if result.failed else ''}{shortened(str(call), MOST_CALL)} → {came}"
     pictures = tuple(filter(None, map(thumbnail, result.attachments)))
     parts = (AttachmentSummary("arguments", call.arguments), AttachmentSummary("result", result.text, pictures))
     return CallShown(line, parts)

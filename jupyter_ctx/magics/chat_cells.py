@@ -15,7 +15,9 @@ from IPython.display import display
 from .. import wording as words
 from ..chat import Chat
 from ..conversation.messages import ToolCall, ToolResult
+from ..display.answer.footer import Footer
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
+from ..display.tables import shortened
 from ..display.text import warning_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, StoreError
 from ..library import Library
@@ -29,9 +31,9 @@ from ..session.prompt import Prompt
 from ..session.send import send_prompt, threshold_notice
 from ..session.session import NotebookState
 from .answer_parts import (
+    MOST_CALL,
     along_bundle,
     broken_below,
-    call_line,
     call_shown,
     ending,
     figures_below,
@@ -54,7 +56,6 @@ if TYPE_CHECKING:
 
 MOST_LIVE = 8  # cells with answers side by side that have buttons, and with next tokens; older ones are snapshots
 ONE_CELL = re.compile(r"In\[\d+\]")
-RUN_AGAIN = "Run the cell again for another answer"
 
 
 class ChatCells:
@@ -143,7 +144,7 @@ class ChatCells:
 
         def call(asked: ToolCall, result: ToolResult | None) -> None:
             if result is None:
-                view.calling(call_line(asked))
+                view.calling(shortened(str(asked), MOST_CALL))
             else:
                 view.called(call_shown(asked, result))
 
@@ -154,34 +155,32 @@ class ChatCells:
             return is_agreed
 
         coming = StreamListener(begin, view.feed, view.think, on_sent=view.sent, on_call=call)
+        below, footer = list[str](), Footer()
         try:
             reply = send_prompt(chat.session, replace(prompt, confirm=confirm), coming)
             view.leave()
         except InvalidAnswerError as error:
-            with uninterrupted():
-                begin()
-                view.correct(error.text, error.reply.thinking, steps=steps_of(error.reply.rounds))
-                view.close((), figures_below(chat, error.reply, place, prompt.options))
+            begin()
+            view.correct(error.text, error.reply.thinking, steps=steps_of(error.reply.rounds))
+            footer = figures_below(chat, error.reply, place, prompt.options)
             raise
         except (ChatError, ChatInterrupted) as error:
-            with uninterrupted():
-                begin()
-                if view.started:  # the line that the cell ends with
-                    more = "; %chat continue goes on with this one" if prompt.record else ""
-                    error.args = (f"{error} {RUN_AGAIN}{more}.",)
-                how = "interrupted" if isinstance(error, ChatInterrupted) else "cut off"
-                view.close((), broken_below(chat, coming, place, "" if isinstance(error, StoreError) else how))
+            begin()
+            if view.started:  # the line that the cell ends with
+                more = "; %chat continue goes on with this one" if prompt.record else ""
+                error.args = (f"{error} Run the cell again for another answer{more}.",)
+            how = "interrupted" if isinstance(error, ChatInterrupted) else "cut off"
+            footer = broken_below(chat, coming, place, "" if isinstance(error, StoreError) else how)
             raise
-        except BaseException:  # an error in ours or the user's own code: nobody is waited for
+        else:
+            view.correct(reply.text, reply.thinking, shown_bundle(reply), steps_of(reply.rounds))
+            notice = threshold_notice(chat.session) if place.kind != "headless" else None
+            below = [*reply.notices, *ending(reply), *([notice] if notice else ()), *chat.session.notices()]
+            footer = figures_below(chat, reply, place, prompt.options)
+            return reply
+        finally:  # after errors of ours and of the user's own code, too
             with uninterrupted():
-                view.close()
-            raise
-        view.correct(reply.text, reply.thinking, shown_bundle(reply), steps_of(reply.rounds))
-        notice = threshold_notice(chat.session) if place.kind != "headless" else None
-        below = [*reply.notices, *ending(reply), *filter(None, [notice]), *chat.session.notices()]
-        with uninterrupted():
-            view.close(below, figures_below(chat, reply, place, prompt.options))
-        return reply
+                view.close(below, footer)
 
     def _keep(self, reply: Reply | list[Reply | None], name: str | None) -> None:
         """Keep a reply, or several, in ``_`` and ``Out`` without showing it twice; values in a variable."""

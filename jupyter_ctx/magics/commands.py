@@ -221,7 +221,7 @@ def _memory(call: Call, file: str | None = None) -> object:
     if file:
         return chat.session.act(actions.set_memory, None if file.lower() in ("off", "none") else file)
     path, text = chat.session.memory_file()
-    if text:
+    if path is not None:
         return f"{path}:\n{text}"
     return "No memory file is read: create preferences.md beside the notebook, or name a file with %chat memory PATH."
 
