@@ -93,16 +93,16 @@ class CellGauge:
         self._draw()
         self._output = StaticFallback(self._panel.widget, partial(self._snapshot, chat))
         self._output.show()
-        self._listen_to(chat.session)
 
     def after_cell(self) -> None:
-        """Let the chip show the conversation that is current now."""
+        """Let the gauge and the chip follow the conversation that is current now."""
         if self._chip is None or not self._library().is_open:
             return
         self._chip.hear = self.hear
         if self._followed is not self._chat.session:
             self._followed = self._chat.session
-            self._listen_to(self._followed)
+            if self._changed not in self._followed.listeners:
+                self._followed.listeners.append(self._changed)
             self._update_chip()
 
     def follow(self) -> None:
@@ -177,10 +177,6 @@ class CellGauge:
         self._send({"said": to_plain(result.text), "role": result.role, "button": result.button})
 
     # the gauge in a cell
-
-    def _listen_to(self, session: Session) -> None:
-        if self._changed not in session.listeners:
-            session.listeners.append(self._changed)
 
     def _changed(self) -> None:
         """Draw the gauge anew after an action; once a turn begins, the one in a cell is a snapshot."""

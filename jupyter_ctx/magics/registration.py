@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 MAGIC_NAMES = ("chat", "ctx")
 on_lines_and_cells: Any = line_cell_magic  # whose own type fits no method
 HEADS = tuple(marks + name for name in MAGIC_NAMES for marks in ("%%", "%"))
-CALLS = tuple(f"get_ipython().run_cell_magic({name!r}, " for name in MAGIC_NAMES)  # what IPython makes of a cell
-EMPTY_BODY = ", '')\n"
+EMPTY_CELL = re.compile(r"(get_ipython\(\)\.run_cell_magic\('(chat|ctx)', .*, )''\)\n")  # as IPython calls it
 KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagics
 
 
@@ -124,11 +124,10 @@ def unregister(shell: Any) -> None:
 
 def with_a_body(lines: list[str]) -> list[str]:
     """Let ``%%chat --error`` and ``%%chat fix`` stand without a text below them: IPython refuses an empty body."""
-    line = lines[0] if len(lines) == 1 else ""
-    if not line.endswith(EMPTY_BODY) or not line.startswith(CALLS):
+    empty = EMPTY_CELL.fullmatch("".join(lines))
+    if empty is None or owner_of(f"%%{empty[2]}") is None:
         return lines
-    name = line.partition("'")[2].partition("'")[0]
-    return [f"{line.removesuffix(EMPTY_BODY)}, '\\n')\n"] if owner_of(f"%%{name}") is not None else lines
+    return [f"{empty[1]}'\\n')\n"]
 
 
 def _hooks(shell: Any, magics: ChatMagics) -> Iterator[tuple[list[Any], Any]]:

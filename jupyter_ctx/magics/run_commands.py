@@ -162,9 +162,7 @@ def _remedies(run: Run) -> Iterable[str]:
         arm = f" ({first.arm})" if first.arm else ""
         yield f"Row {first.row}{arm} failed: {first.error} --retry asks failed rows again."
     if results.truncated:
-        why = {each.reply.stop_reason for each in results.truncated if each.reply is not None}
-        remedy = ": raise --max-tokens" if "max_tokens" in why else ""
-        yield f"Truncated: a part of the prompt or of the answer is missing{remedy}. Such rows count in no rate."
+        yield "Truncated: a part of the prompt or of the answer is missing (--max-tokens). Such rows count in no rate."
     problem = next((each for each in results if each.problems), None)
     if problem is not None:
         yield f"Row {problem.row} has no score: {problem.problems[0]}"

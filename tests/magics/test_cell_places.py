@@ -10,8 +10,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from jupyter_ctx.magics.cell_prompts import is_context, page_of
 from jupyter_ctx.magics.output_recorder import Execution
-from jupyter_ctx.magics.ran_cells import is_context, page_of
 from jupyter_ctx.runtime.frontend import Where, fingerprint
 
 ASK = "%%chat -a cells\nWhy?"
