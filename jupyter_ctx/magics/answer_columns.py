@@ -144,7 +144,7 @@ class SideBySideCell:
         self._replies[column] = reply
         notices = (*reply.notices, *ending(reply))
         # of stored answers too: they are there to be compared
-        figures = replace(figures_of(reply.model, reply), notes=remarks_on(reply))
+        figures = replace(figures_of(reply), notes=remarks_on(reply))
         self._view.done(column, Column("", reply.text, reply.thinking, figures, notices, forms=shown_bundle(reply)))
 
 
@@ -166,7 +166,7 @@ def _compare(call: Call, n: int | None = None) -> dict[str, str]:
 
 
 def _stored_column(answer: Alternative) -> Column:
-    figures = figures_of(answer.record.model, answer.record) if answer.reply else None
+    figures = figures_of(answer.record) if answer.reply else None
     forms = json_bundle(answer.reply) if is_json(answer.reply) else None
     return Column(answer.label, answer.reply, footer=figures, error=answer.error, forms=forms)
 

@@ -67,11 +67,10 @@ def attachment_summary(name: str, text: str, files: Sequence[Attachment], more: 
     return AttachmentSummary(name, "" if only_names else text, tuple(filter(None, map(thumbnail, files))), more)
 
 
-def along_bundle(along: Along, *, plain: bool) -> dict[str, str]:
-    """Return what goes with a prompt, as it is shown above the answer; ``plain``: as plain text alone."""
-    shown = [(part, () if plain else part.files) for part in along.parts]
-    parts = [attachment_summary(part.name, part.text, files, part.more) for part, files in shown]
-    return summary_bundle(along.line, parts, plain=plain)
+def along_bundle(along: Along) -> dict[str, str]:
+    """Return what goes with a prompt, as it is shown above the answer."""
+    parts = [attachment_summary(part.name, part.text, part.files, part.more) for part in along.parts]
+    return summary_bundle(along.line, parts)
 
 
 def call_shown(call: ToolCall, result: ToolResult) -> CallShown:
@@ -193,7 +192,7 @@ def figures_below(chat: Chat, reply: Reply, place: Where, options: Mapping[str, 
     notes = remarks_on(reply)
     if not _shows_figures(chat, place):
         return Footer(notes=notes)
-    figures = Footer() if reply.stored else replace(figures_of(reply.model, reply), settings=_sampling(chat, options))
+    figures = Footer() if reply.stored else replace(figures_of(reply), settings=_sampling(chat, options))
     return replace(figures, share=_share(chat, reply.model), notes=notes)
 
 
@@ -209,14 +208,14 @@ def _share(chat: Chat, model: str) -> str:
 def _sampling(chat: Chat, options: Mapping[str, Any]) -> str:
     """Return the settings that, with the model, reproduce an answer."""
     used = chat.session.settings_for(options)
-    given = {name: getattr(used, name) for name in SAMPLING if getattr(used, name) not in (None, {})}
-    line = ", ".join(f"{name} {typed_value(value)}" for name, value in given.items())
+    values = ((name, getattr(used, name)) for name in SAMPLING)
+    line = ", ".join(f"{name} {typed_value(value)}" for name, value in values if value not in (None, {}))
     return chat.session.redactor().masked(line) if used.parameters else line  # which may hold a key
 
 
-def figures_of(model: str, of: Reply | TurnRecord) -> Footer:
-    """Return the figures of an answer of a model."""
-    return Footer(model, of.usage, of.seconds, of.cost, of.stop_reason, is_free=is_self_hosted(model))
+def figures_of(of: Reply | TurnRecord) -> Footer:
+    """Return the figures of an answer."""
+    return Footer(of.model, of.usage, of.seconds, of.cost, of.stop_reason, is_free=is_self_hosted(of.model))
 
 
 def broken_below(chat: Chat, coming: StreamListener, place: Where, how: str) -> Footer:
@@ -247,7 +246,7 @@ def _table(value: Any) -> dict[str, str]:
 def _reply(reply: Reply) -> dict[str, str]:
     notes = ("stored answer",) if reply.stored else ()
     forms = bundle(shown_bundle(reply) or reply.text, steps=step_bundles(steps_of(reply.rounds)))
-    footer = footer_html(replace(figures_of(reply.model, reply), notes=notes))
+    footer = footer_html(replace(figures_of(reply), notes=notes))
     return {**forms, "text/html": forms["text/html"] + footer}
 
 

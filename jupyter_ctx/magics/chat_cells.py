@@ -42,7 +42,7 @@ from .answer_parts import (
 )
 from .cell_gauge import CellGauge
 from .cell_prompts import CELL_MARKS, CellPrompts
-from .line_options import A_PROMPT, given, is_several, parsed_line
+from .line_options import A_PROMPT, ONE_CONVERSATION, given, is_several, parsed_line
 from .output_recorder import OutputRecorder
 from .questions import asked_first, say
 from .variables import check_new_name
@@ -108,7 +108,7 @@ class ChatCells:
         reply: Reply | None = None
         try:
             if asked.along.parts:  # in an output that no update of the answer repeats
-                display(along_bundle(asked.along, plain=place.kind == "terminal"), raw=True, display_id=True)
+                display(along_bundle(asked.along), raw=True, display_id=True)
             if columns is None:
                 reply = self._send(chat, _view(place, options, above), place, asked.prompt)
                 self._keep(reply, options.out)
@@ -254,12 +254,11 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None
 def check_options(options: Namespace, command: Command | None, head: str) -> None:
     """Refuse options that a command, or a prompt where it is ``None``, does not take. Raises UsageError."""
     for option in given(options):
-        fits = command.knows(option) if command is not None else A_PROMPT in option.of
-        if not fits:
-            names = ", ".join(name for name in option.of if name.isalpha())
-            places = [f"a prompt, %%chat {option.flag}"] if A_PROMPT in option.of else []
-            whose = ", or with ".join([*places, *([f"%chat {names}"] if names else [])])
-            raise UsageError(f"{head} takes no {option.flag}: it goes with {whose}. Nothing was done.")
+        if not (command.knows(option) if command is not None else A_PROMPT in option.of):
+            places = [
+                f"%chat {name}" if name else "a prompt (%%chat)" for name in option.of if name != ONE_CONVERSATION
+            ]
+            raise UsageError(f"{head} takes no {option.flag}: it goes with {', '.join(places)}. Nothing was done.")
 
 
 def _show(result: object) -> None:

@@ -13,7 +13,6 @@ from ..runtime.frontend import where
 from ..session.ask import CUT_SHORT
 from ..wording import counted
 from .command_table import ABOUT_ANSWERS, Call, command
-from .questions import say
 
 NO_NEXT_CELL = "This notebook runs without a front end, where no cell can be added."
 BLOCK_COLUMNS = ("into the next cell", "language", "lines", "begins with")
@@ -32,8 +31,6 @@ def _code(call: Call, block: str = "") -> object:
     turn = next((number for number in range(len(turns), 0, -1) if code_blocks(turns[number - 1].reply)), None)
     if turn is None:
         raise InvalidRequestError("There is no code in any answer.")
-    if turn < len(turns):
-        say(f"This is the code of turn {turn}: no later answer has any.")
     blocks = code_blocks(turns[turn - 1].reply)
     eligible = eligible_blocks(blocks)
     if not block and len(eligible) > 1:
@@ -84,10 +81,8 @@ def _fix(call: Call) -> None:
 def _put_correction(call: Call, cell: str, reply: Reply) -> str:
     """Put the longest block of Python that is not the failed cell into the next cell; return what was done."""
     python = [block.cell for block in code_blocks(reply.text) if block.is_python and block.cell.strip() != cell.strip()]
-    if reply.stop_reason in CUT_SHORT:
-        return "The answer is not whole: nothing was put into a cell."
-    if not python:
-        return "The answer has no Python code beside the failed cell: nothing was put into a cell."
+    if reply.stop_reason in CUT_SHORT or not python:
+        return "The answer is not whole, or has no Python but the failed cell: nothing was put into a cell."
     if _into_next_cell(call, to_plain(max(python, key=len))):
         return f"{NO_NEXT_CELL} The answer has it."
     return "The next cell holds the failed cell as corrected, not run: read it first."

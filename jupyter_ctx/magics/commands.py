@@ -201,14 +201,11 @@ def _delete(call: Call, conversation: str = "") -> object:
 
 def _confirm(word: str, what: str) -> None:
     """Let the user type a word before something is deleted. Raises UsageError."""
-    answer = typed_answer(f"{what} Type {word} to confirm: ")
-    if answer is None:
+    if typed_answer(f"{what} Type {word} to confirm: ") != word:
         raise UsageError(
-            "This kernel cannot ask for confirmation: use Library.delete(name, confirm=name), or delete_answers(), "
-            "in a script."
+            "Not confirmed: nothing was deleted. Where nobody can be asked, use Library.delete(name, confirm=name), or "
+            "delete_answers()."
         )
-    if answer != word:
-        raise UsageError("Not confirmed: nothing was deleted.")
 
 
 command_of(Library.resume, ABOUT_CONVERSATIONS, "%chat resume other.ipynb", "%chat resume other.ipynb plans")

@@ -25,7 +25,7 @@ from ..wording import nearest_name
 from .commands import COMMANDS
 from .help_pages import TOPICS
 from .line_options import ASKING, OF_A_PROMPT, OPTIONS
-from .variables import is_attachable, is_function, is_run, is_schema, is_scorer, is_table, variables_of
+from .variables import is_attachable, is_function, is_schema, is_scorer, is_table, variables_of
 
 if TYPE_CHECKING:
     from .chat_cells import ChatCells
@@ -191,7 +191,6 @@ COMPLETERS: dict[str, Callable[[TypedLine], Words]] = {  # by what a place takes
         _word("cells", "what ran since the last prompt"), *_variables(is_attachable), *_files(typed),
     ),
     "TABLE": lambda typed: (*_variables(is_table), *_files(typed, tuple(TABLE_FORMATS))),
-    "RUN": partial(_variables, is_run),
     "--schema": partial(_variables, is_schema),
     "--score": partial(_variables, is_scorer),
     "--tool": partial(_variables, is_function),

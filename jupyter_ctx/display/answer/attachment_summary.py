@@ -41,11 +41,9 @@ class AttachmentSummary:
     more: str = ""
 
 
-def summary_bundle(line: str, parts: Sequence[AttachmentSummary], *, plain: bool) -> dict[str, str]:
-    """Return a line on what went with a prompt as HTML, Markdown and plain text; ``plain``: as plain text alone."""
+def summary_bundle(line: str, parts: Sequence[AttachmentSummary]) -> dict[str, str]:
+    """Return a line on what went with a prompt as HTML, Markdown and plain text."""
     whole = " ".join([line, *(f"{part.more}." for part in parts if part.more)])
-    if plain:
-        return {"text/plain": note_plain(whole)}
     page = f'<div class="jctx-sent" style="{NOTE_STYLE};{QUIET}">{summary_html(line, parts)}</div>'
     return {"text/html": page, "text/markdown": note_markdown(whole), "text/plain": note_plain(whole)}
 
