@@ -67,10 +67,11 @@ def attachment_summary(name: str, text: str, files: Sequence[Attachment], more: 
     return AttachmentSummary(name, "" if only_names else text, tuple(filter(None, map(thumbnail, files))), more)
 
 
-def along_bundle(along: Along) -> dict[str, str]:
-    """Return what goes with a prompt, as it is shown above the answer."""
-    parts = [attachment_summary(part.name, part.text, part.files, part.more) for part in along.parts]
-    return summary_bundle(along.line, parts)
+def along_bundle(along: Along, *, plain: bool) -> dict[str, str]:
+    """Return what goes with a prompt, as it is shown above the answer; ``plain``: as plain text alone."""
+    shown = [(part, () if plain else part.files) for part in along.parts]
+    parts = [attachment_summary(part.name, part.text, files, part.more) for part, files in shown]
+    return summary_bundle(along.line, parts, plain=plain)
 
 
 def call_shown(call: ToolCall, result: ToolResult) -> CallShown:

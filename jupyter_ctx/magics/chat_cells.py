@@ -108,7 +108,7 @@ class ChatCells:
         reply: Reply | None = None
         try:
             if asked.along.parts:  # in an output that no update of the answer repeats
-                display(along_bundle(asked.along), raw=True, display_id=True)
+                display(along_bundle(asked.along, plain=place.kind == "terminal"), raw=True, display_id=True)
             if columns is None:
                 reply = self._send(chat, _view(place, options, above), place, asked.prompt)
                 self._keep(reply, options.out)

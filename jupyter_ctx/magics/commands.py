@@ -28,19 +28,10 @@ from ..session.session import source_of
 from ..session.summarizer import Method
 from ..wording.budget_line import budget_line
 from ..wording.layout import line_width, wrapped
-from . import answer_columns, code_commands, handing_out, run_commands, token_commands  # noqa: F401  # which declare commands, too
+from . import answer_columns, code_commands, handing_out, help_pages, run_commands, token_commands  # noqa: F401
 from .answer_parts import replay_bundle
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of
-from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .help_pages import (
-    TOPICS,
-    all_commands,
-    all_settings,
-    one_command,
-    setting_lines,
-    setting_text,
-    topic_bundle,
-)
+from .command_table import COMMANDS as COMMANDS  # whole only with those of these modules, and the declarations below
 from .line_options import KEY_IS_ASKED_FOR, settings_of
 from .questions import say, typed_answer
 
@@ -109,7 +100,7 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
     for name in KEYWORDS:
         source = source_of(chat.session, name)
         if source != DEFAULT and name != "model":  # which the headline says
-            by_source.setdefault(source, []).append(f"{name} {first_words(setting_text(chat, name))}")
+            by_source.setdefault(source, []).append(f"{name} {first_words(help_pages.setting_text(chat, name))}")
     return list(by_source.items())
 
 
@@ -256,12 +247,12 @@ def _config(call: Call, *words: str) -> object:
     """Show settings with value, source and explanation, or change one; default: put it back."""
     chat = call.chat
     if not words:
-        return all_settings(chat)
+        return help_pages.all_settings(chat)
     name, *values = words
     check_kept(name)
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
-    return setting_lines(chat, name)
+    return help_pages.setting_lines(chat, name)
 
 
 @command(ABOUT_SETUP, "%chat models", "%chat models openrouter")
@@ -307,14 +298,14 @@ def _help(call: Call, topic: str = "") -> object:
     """List the commands, or explain one with options and examples, or a topic."""
     name = topic.lower()
     if not name:
-        return all_commands()
+        return help_pages.all_commands()
     if name in COMMANDS:
-        say(one_command(COMMANDS[name]))
+        say(help_pages.one_command(COMMANDS[name]))
     if name in SETTING_NAMES:
         say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
-        say(setting_lines(call.chat, name))
-    if name not in (*COMMANDS, *SETTING_NAMES, *TOPICS):
-        hint = words_of.did_you_mean(name, [*COMMANDS, *SETTING_NAMES, *TOPICS], "%chat help {}")
-        topics = f"Topics: {', '.join(TOPICS)}. %chat help lists the commands."
+        say(help_pages.setting_lines(call.chat, name))
+    if name not in (*COMMANDS, *SETTING_NAMES, *help_pages.TOPICS):
+        hint = words_of.did_you_mean(name, [*COMMANDS, *SETTING_NAMES, *help_pages.TOPICS], "%chat help {}")
+        topics = f"Topics: {', '.join(help_pages.TOPICS)}. %chat help lists the commands."
         raise UsageError(f"%chat help knows no {name!r}.{hint} {topics}")
-    return topic_bundle(name) if name in TOPICS else None
+    return help_pages.topic_bundle(name) if name in help_pages.TOPICS else None

@@ -64,7 +64,7 @@ def _map(call: Call, table: str) -> None:
     if isinstance(error, ChatInterrupted):
         raise error
     if "answers" not in run.shown and any(result.asked for result in run.results):
-        _display(shell, _with_news(answers))
+        _display(shell, answers)
     if error is not None:  # which has the figures
         raise error
     if "figures" not in run.shown:
@@ -121,7 +121,11 @@ def _begin(call: Call, table: Any, tell: Callable[[Run], None]) -> Run:
 
 
 def _display(shell: Any, table: Any) -> None:
-    """Show a DataFrame with a form in Markdown, which it does not have itself."""
+    """Show a DataFrame with a form in Markdown, and without columns that tell nothing here; another table as it is."""
+    if hasattr(table, "iloc") and len(table):
+        silent = [name for name, usual in USUAL.items() if name in table.columns and (table[name] == usual).all()]
+        silent += [name for name in ("cost",) if name in table.columns and table[name].isna().all()]
+        table = table.drop(columns=silent)
     forms, metadata = shell.display_formatter.format(table)
     if "text/html" in forms:
         forms.setdefault("text/markdown", markdown_block(forms["text/plain"]))
@@ -141,15 +145,6 @@ def _ended(run: Run) -> tuple[Any, BaseException | None]:
         return run.results.to_frame(), failed
     except MissingDependencyError:
         return run.results, failed
-
-
-def _with_news(table: Any) -> Any:
-    """Return a DataFrame of pandas without columns that tell nothing here; a table of another kind as it is."""
-    if not hasattr(table, "iloc") or not len(table):
-        return table
-    silent = [name for name, usual in USUAL.items() if name in table.columns and (table[name] == usual).all()]
-    silent += [name for name in ("cost",) if name in table.columns and table[name].isna().all()]
-    return table.drop(columns=silent)
 
 
 def _remedies(run: Run) -> Iterable[str]:

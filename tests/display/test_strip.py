@@ -82,18 +82,19 @@ def test_what_is_no_image_that_can_be_drawn_has_no_picture(attachment: Attachmen
 
 def test_each_form_says_what_went_along() -> None:
     part = AttachmentSummary("df", "df:\n```\n<b>\n```", more="-a df:all sends more")
-    forms = summary_bundle(LINE, [part])
+    forms = summary_bundle(LINE, [part], plain=False)
     assert forms["text/plain"] == f"[ctx] {LINE} -a df:all sends more."
     assert forms["text/markdown"].replace("\\", "") == f"> **[ctx]** {LINE} -a df:all sends more."
     assert f"<summary>{LINE}</summary>" in forms["text/html"]
     assert "&lt;b&gt;" in forms["text/html"]
     assert " open" not in forms["text/html"]
+    assert summary_bundle(LINE, [part], plain=True) == {"text/plain": forms["text/plain"]}
 
 
 def test_hostile_names_and_texts_stay_texts() -> None:
     picture = "data:image/png;base64,AAAA"
     for text in (*NAMES.values(), *(answer for answer in ANSWERS.values() if len(answer) < 5_000)):
-        forms = summary_bundle(f"With {text}.", [AttachmentSummary(text, text, [picture], text)])
+        forms = summary_bundle(f"With {text}.", [AttachmentSummary(text, text, [picture], text)], plain=False)
         page = Seen(forms["text/html"])
         assert page.tags <= {"div", "details", "summary", "span", "img"}
         assert not page.odd

@@ -41,9 +41,11 @@ class AttachmentSummary:
     more: str = ""
 
 
-def summary_bundle(line: str, parts: Sequence[AttachmentSummary]) -> dict[str, str]:
-    """Return a line on what went with a prompt as HTML, Markdown and plain text."""
+def summary_bundle(line: str, parts: Sequence[AttachmentSummary], *, plain: bool) -> dict[str, str]:
+    """Return a line on what went with a prompt as HTML, Markdown and plain text; ``plain``: as plain text alone."""
     whole = " ".join([line, *(f"{part.more}." for part in parts if part.more)])
+    if plain:
+        return {"text/plain": note_plain(whole)}
     page = f'<div class="jctx-sent" style="{NOTE_STYLE};{QUIET}">{summary_html(line, parts)}</div>'
     return {"text/html": page, "text/markdown": note_markdown(whole), "text/plain": note_plain(whole)}
 
