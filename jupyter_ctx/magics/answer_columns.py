@@ -26,6 +26,7 @@ from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
 from ..session.stored import chosen_answer
 from .answer_parts import ending, figures_of, remarks_on, shown_bundle
+from .command_table import ABOUT_ANSWERS, Call, command
 from .line_options import each_of, settings_of
 
 IN_THE_ERROR = "Not answered: the error below says why."
@@ -143,31 +144,29 @@ class SideBySideCell:
         self._replies[column] = reply
         notices = (*reply.notices, *ending(reply))
         # of stored answers too: they are there to be compared
-        figures = replace(figures_of(reply.model, reply), notes=remarks_on(reply))
+        figures = replace(figures_of(reply), notes=remarks_on(reply))
         self._view.done(column, Column("", reply.text, reply.thinking, figures, notices, forms=shown_bundle(reply)))
 
 
-def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
-    """Return all answers of a turn side by side, with the words that differ marked; ``None``: those that came last.
-
-    Raises InvalidRequestError where there are not two.
-    """
-    last = next(reversed(chat.conversation.offers.values()), None) if number is None else None
+@command(ABOUT_ANSWERS, "%chat compare", "%chat compare 3")
+def _compare(call: Call, n: int | None = None) -> dict[str, str]:
+    """Show the answers side by side that came last, or all of turn N, with the words that differ."""
+    chat = call.chat
+    last = next(reversed(chat.conversation.offers.values()), None) if n is None else None
     if last is not None:
         answers, chosen, asked = last.answers, _chosen_index(chat, last.id), last.asked
     else:
-        number = number or len(chat.turns)
-        answers, asked = versions_of(chat.session, number), turn_of(chat.session, number)
+        n = n or len(chat.turns)
+        answers, asked = versions_of(chat.session, n), turn_of(chat.session, n)
         chosen = next(i for i, answer in enumerate(answers) if answer.record.id == asked.id)
     if len(answers) < 2:
-        raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")
-    above = (f"Answers to: {first_words(asked.typed)}",)
-    frame = Frame(above, chosen=chosen)
+        raise InvalidRequestError(f"Turn {n} has one answer: there is nothing to compare.")
+    frame = Frame((f"Answers to: {first_words(asked.typed)}",), chosen=chosen)
     return columns_bundle(list(map(_stored_column, answers)), frame, compared=True)
 
 
 def _stored_column(answer: Alternative) -> Column:
-    figures = figures_of(answer.record.model, answer.record) if answer.reply else None
+    figures = figures_of(answer.record) if answer.reply else None
     forms = json_bundle(answer.reply) if is_json(answer.reply) else None
     return Column(answer.label, answer.reply, footer=figures, error=answer.error, forms=forms)
 

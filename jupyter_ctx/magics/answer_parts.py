@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..experiments.run import Run
 
 FENCE = "```"  # around each text but the lines that only name images and PDFs to the model
-_MOST_CALL = 100  # characters of a call in its line
+MOST_CALL = 100  # characters of a call in its line
 _EDGE = 240  # pixels, so that they are sharp on a dense screen, too
 _MOST_BYTES = 11_000  # 15 kB as an address
 _MOST_PIXELS = 40_000_000  # that are read for a small picture
@@ -73,16 +73,11 @@ def along_bundle(along: Sequence[Attached], *, plain: bool) -> dict[str, str]:
     return summary_bundle(along_line(along), parts, plain=plain)
 
 
-def call_line(call: ToolCall) -> str:
-    """Return a call in one line."""
-    return shortened(str(call), _MOST_CALL)
-
-
 def call_shown(call: ToolCall, result: ToolResult) -> CallShown:
     """Return a call and what came of it, as a page shows them."""
     how_long = [] if result.seconds is None else [in_seconds(result.seconds)]
-    came = ", ".join([shortened(result.brief, _MOST_CALL) or first_words(result.text), *how_long])
-    line = f"{'✗ ' if result.failed else ''}{call_line(call)} → {came}"
+    came = ", ".join([shortened(result.brief, MOST_CALL) or first_words(result.text), *how_long])
+    line = f"{'✗ ' if result.failed else ''}{shortened(str(call), MOST_CALL)} → {came}"
     pictures = tuple(filter(None, map(thumbnail, result.attachments)))
     parts = (AttachmentSummary("arguments", call.arguments), AttachmentSummary("result", result.text, pictures))
     return CallShown(line, parts)
@@ -174,7 +169,7 @@ def figures_below(chat: Chat, reply: Reply, place: Where, options: Mapping[str, 
     notes = remarks_on(reply)
     if not _shows_figures(chat, place):
         return Footer(notes=notes)
-    figures = Footer() if reply.stored else replace(figures_of(reply.model, reply), settings=_sampling(chat, options))
+    figures = Footer() if reply.stored else replace(figures_of(reply), settings=_sampling(chat, options))
     return replace(figures, share=_share(chat, reply.model), notes=notes)
 
 
@@ -190,14 +185,14 @@ def _share(chat: Chat, model: str) -> str:
 def _sampling(chat: Chat, options: Mapping[str, Any]) -> str:
     """Return the settings that, with the model, reproduce an answer."""
     used = chat.session.settings_for(options)
-    given = {name: getattr(used, name) for name in SAMPLING if getattr(used, name) not in (None, {})}
-    line = ", ".join(f"{name} {typed_value(value)}" for name, value in given.items())
+    values = ((name, getattr(used, name)) for name in SAMPLING)
+    line = ", ".join(f"{name} {typed_value(value)}" for name, value in values if value not in (None, {}))
     return chat.session.redactor().masked(line) if used.parameters else line  # which may hold a key
 
 
-def figures_of(model: str, of: Reply | TurnRecord) -> Footer:
-    """Return the figures of an answer of a model."""
-    return Footer(model, of.usage, of.seconds, of.cost, of.stop_reason, is_free=is_self_hosted(model))
+def figures_of(of: Reply | TurnRecord) -> Footer:
+    """Return the figures of an answer."""
+    return Footer(of.model, of.usage, of.seconds, of.cost, of.stop_reason, is_free=is_self_hosted(of.model))
 
 
 def broken_below(chat: Chat, coming: StreamListener, place: Where, how: str) -> Footer:
@@ -229,7 +224,7 @@ def _table(value: Any) -> dict[str, str]:
 def _reply(reply: Reply) -> dict[str, str]:
     notes = ("stored answer",) if reply.stored else ()
     forms = bundle(shown_bundle(reply) or reply.text, steps=step_bundles(steps_of(reply.rounds)))
-    footer = footer_html(replace(figures_of(reply.model, reply), notes=notes))
+    footer = footer_html(replace(figures_of(reply), notes=notes))
     return {**forms, "text/html": forms["text/html"] + footer}
 
 

@@ -20,18 +20,7 @@ from ..config.aliases import load_aliases
 from ..context.context_info import ContextInfo, Plan
 from ..display.request_page import cells_html, request_html
 from ..display.text import QUIET, attribute_html, text_bundle, to_plain
-from ..display.widgets.gauge import (
-    BUTTONS,
-    SHAPES,
-    ButtonResult,
-    details_html,
-    gauge_bundle,
-    gauge_line,
-    live_html,
-    moment,
-    plan_line,
-    share_of,
-)
+from ..display.widgets import gauge
 from ..display.widgets.gauge_panel import GAUGE_STYLE, GaugePanel
 from ..display.widgets.live import StaticFallback, tried
 from ..errors import ChatError, in_words
@@ -58,7 +47,7 @@ WHEN_STYLE = f"font-size:12px;line-height:18px;{QUIET}"
 def read_gauge(chat: Chat) -> tuple[ContextInfo, dict[str, Plan]]:
     """Return how full the context is, and by button what that would do."""
     plans = actions.plans(chat.session)
-    return chat.session.latest().info, {name: plans[name.lower()] for name in BUTTONS}
+    return chat.session.latest().info, {name: plans[name.lower()] for name in gauge.BUTTONS}
 
 
 class CellGauge:
@@ -73,7 +62,7 @@ class CellGauge:
         self._panel: GaugePanel | None = None
         self._output: StaticFallback | None = None
         self._shown: Chat | None = None  # the conversation that the panel shows
-        self._result = ButtonResult()
+        self._result = gauge.ButtonResult()
         self._followed: Session | None = None  # which the chip shows
         self._sent: dict[str, Any] = {}  # to the chip
 
@@ -89,14 +78,14 @@ class CellGauge:
             display(self._snapshot(chat), raw=True)
             return
         self._freeze()
-        self._shown, self._panel, self._result = chat, GaugePanel(self.press), ButtonResult()
+        self._shown, self._panel, self._result = chat, GaugePanel(self.press), gauge.ButtonResult()
         self._draw()
         self._output = StaticFallback(self._panel.widget, partial(self._snapshot, chat))
         self._output.show()
         self._listen_to(chat.session)
 
     def after_cell(self) -> None:
-        """Let the chip show the conversation that is current now."""
+        """Let the gauge and the chip follow the conversation that is current now."""
         if self._chip is None or not self._library().chats:
             return
         self._chip.hear = self.hear
@@ -119,7 +108,7 @@ class CellGauge:
     def press(self, name: str) -> None:
         """Do what a button says."""
         if name == "Summarise":
-            self._say(ButtonResult("Summarising…", button=name))
+            self._say(gauge.ButtonResult("Summarising…", button=name))
             self._act(self._chat.summarize, name)
         else:
             self._act(getattr(self._chat, name.lower()), name)
@@ -137,7 +126,7 @@ class CellGauge:
         elif press in CELL_MARKS and isinstance(cell, int):
             self._act(lambda: self._prompts.mark_cells(press, [f"In[{cell}]"]))
             self._send_panel()
-        elif press in BUTTONS:
+        elif press in gauge.BUTTONS:
             self.press(press)
         elif data.get("menu"):
             self._send({"models": offered_models(self._chat)})
@@ -152,7 +141,7 @@ class CellGauge:
             text, role = tried(act)
         except KeyboardInterrupt:  # by which a summary is stopped
             text, role = "Stopped.", "alert"
-        self._say(ButtonResult(text, role, button))
+        self._say(gauge.ButtonResult(text, role, button))
 
     def _use(self, model: str) -> str:
         """Change the model; where its key is missing, the page asks for that."""
@@ -168,7 +157,7 @@ class CellGauge:
         self._chat.models.set_key(owner, key)
         return f"The key for {owner} is kept until this kernel ends."
 
-    def _say(self, result: ButtonResult) -> None:
+    def _say(self, result: gauge.ButtonResult) -> None:
         """Show a line in the live gauge and in the chip's panel, and announce it to screen readers."""
         self._result = result
         if self._panel is not None:
@@ -188,7 +177,7 @@ class CellGauge:
             if self._chat.session.running:
                 self._freeze()
             else:
-                self._result = ButtonResult()  # that of a click is outdated after the next action
+                self._result = gauge.ButtonResult()  # that of a click is outdated after the next action
                 self._draw()
                 self._output.update()
         self._update_chip()
@@ -211,7 +200,7 @@ class CellGauge:
         """Return the gauge of a conversation as it is now, in static forms that say when that is."""
         try:
             info = chat.session.latest().info
-            forms, when = gauge_bundle(info, self.name_of(chat)), moment(info)
+            forms, when = gauge.gauge_bundle(info, self.name_of(chat)), gauge.moment(info)
         except Exception as error:  # the cell must not fail because of a drawing, or of a model that is not there
             forms, when = text_bundle(in_words(error)), f"after turn {len(chat.turns):,}"
         page = f'<div class="jctx-when" style="{WHEN_STYLE}">{attribute_html(when)}</div>'
@@ -241,13 +230,13 @@ class CellGauge:
         except Exception as error:  # as where the model is not there
             return {"shape": "?", "share": "", "title": to_plain(in_words(error)), "model": "chat", "level": ""}
         return {
-            "shape": SHAPES[info.state],
+            "shape": gauge.SHAPES[info.state],
             "level": info.state,
-            "share": share_of(info),
+            "share": gauge.share_of(info),
             "fill": round(min(1.0, info.fill), 3),
             "guess": info.is_guess,
             "model": to_plain(info.model.rpartition("/")[2]),
-            "title": gauge_line(info, self.name_of(self._chat)),
+            "title": gauge.gauge_line(info, self.name_of(self._chat)),
             "undo": info.undo or "",
             "redo": info.redo or "",
         }
@@ -260,13 +249,13 @@ class CellGauge:
             going = "with the next prompt" if chat.config.cells == "on" else "for -a cells"
             panel = {
                 "style": GAUGE_STYLE,
-                "gauge": live_html(info),
-                "details": details_html(info, plans, ButtonResult(), self.name_of(chat)),
-                "buttons": [(plan_line(name, plan), plan.possible) for name, plan in plans.items()],
+                "gauge": gauge.live_html(info),
+                "details": gauge.details_html(info, plans, gauge.ButtonResult(), self.name_of(chat)),
+                "buttons": [(gauge.plan_line(name, plan), plan.possible) for name, plan in plans.items()],
                 "request": request_html(chat.preview()) + cells_html(self._prompts.offered(chat), going),
             }
         except Exception as error:
-            self._say(ButtonResult(in_words(error), "alert"))
+            self._say(gauge.ButtonResult(in_words(error), "alert"))
         else:
             self._send({"panel": panel})
 
@@ -291,9 +280,13 @@ def _names(chat: Chat) -> Iterator[str]:
     with suppress(ChatError):  # a file of aliases that cannot be read
         yield from load_aliases().values()
     yield LOCAL
-    with_keys = [name for name, service in SERVICES.items() if service.keys and not _missing_key(chat, f"{name}/any")]
+    with_keys = (name for name, service in SERVICES.items() if service.keys and not _needs_key(chat, f"{name}/any"))
     for provider in (*with_keys, *MAKERS[:3]):
         yield from sorted(known_models(provider), key=_age)[:OF_A_PROVIDER]
+
+
+def _needs_key(chat: Chat, model: str) -> bool:
+    return chat.models.missing_key(chat.config.changed({"model": model})) != ""
 
 
 def _age(name: str) -> tuple[int, int, int, str]:
@@ -305,15 +298,6 @@ def _age(name: str) -> tuple[int, int, int, str]:
 
 def _label(chat: Chat, name: str) -> str:
     """Return a model with its window and, where there is none, that it needs a key."""
-    given = chat.config.window if name == chat.config.model else None
-    window = resolve_window(name, window=given)
-    key = "needs a key" if _missing_key(chat, name) else ""
-    return visible(" · ".join(filter(None, (name, f"{'~' if window.is_guess else ''}{window.tokens:,}", key))))
-
-
-def _missing_key(chat: Chat, model: str) -> str:
-    """Return what to do where a model needs a key that is not here; nothing for other servers."""
-    base_url = chat.config.base_url if model == chat.config.model else None
-    with suppress(ChatError):
-        return chat.models.missing_key(chat.config.changed({"model": model, "base_url": base_url}))
-    return ""
+    window = resolve_window(name, window=chat.config.changed({"model": name}).window)
+    key = " · needs a key" if _needs_key(chat, name) else ""
+    return visible(f"{name} · {'~' if window.is_guess else ''}{window.tokens:,}{key}")

@@ -14,9 +14,10 @@ from IPython.display import display
 
 from .. import wording as words
 from ..chat import Chat
-from ..conversation.events import Added, Kept, Offered, TurnAdded
 from ..conversation.messages import ToolCall, ToolResult
+from ..display.answer.footer import Footer
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
+from ..display.tables import shortened
 from ..display.text import warning_bundle
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, StoreError
 from ..export.handout import HandedOut
@@ -30,9 +31,9 @@ from ..session.prompt import Prompt
 from ..session.send import send_prompt, threshold_notice
 from ..session.session import NotebookState
 from .answer_parts import (
+    MOST_CALL,
     along_bundle,
     broken_below,
-    call_line,
     call_shown,
     ending,
     figures_below,
@@ -41,7 +42,7 @@ from .answer_parts import (
 )
 from .cell_gauge import CellGauge
 from .cell_prompts import CELL_MARKS, CellPrompts
-from .line_options import A_PROMPT, given, is_several, parsed_line
+from .line_options import A_PROMPT, ONE_CONVERSATION, given, is_several, parsed_line
 from .output_recorder import OutputRecorder
 from .questions import asked_first, say
 from .variables import check_new_name
@@ -54,9 +55,7 @@ if TYPE_CHECKING:
     from .command_table import Command
 
 MOST_LIVE = 8  # cells with answers side by side that have buttons, and with next tokens; older ones are snapshots
-ADDS_TURNS = (TurnAdded, Offered, Kept, Added)
 ONE_CELL = re.compile(r"In\[\d+\]")
-RUN_AGAIN = "Run the cell again for another answer"
 
 
 class ChatCells:
@@ -70,14 +69,9 @@ class ChatCells:
         self.gauge = CellGauge(shell, lambda: self.library, chip, self.prompts)
         self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
         self._live: dict[str, NextTokens | SideBySideCell] = {}  # what has buttons, by cell
-        self._notebook, self._additions = NotebookState(handout=HandedOut(partial(notebook_files, shell))), 0
+        notebook = NotebookState(handout=HandedOut(partial(notebook_files, shell)))
         config = dict(shell.config.get("Chat", {}))
-        self.library: Library = Library(origin(shell), config, notebook=self._notebook, confirm=asked_first)
-
-    def has_added(self) -> bool:
-        """Return whether a conversation was added to since this was asked last."""
-        before, self._additions = self._additions, sum(self._notebook.recorded[kind] for kind in ADDS_TURNS)
-        return self._additions > before
+        self.library: Library = Library(origin(shell), config, notebook=notebook, confirm=asked_first)
 
     def notes(self) -> tuple[str, ...]:
         """Return the lines that say where the conversation comes from; each once."""
@@ -111,7 +105,7 @@ class ChatCells:
         finally:
             reading.close()
         above += asked.lines
-        before, reply = chat.conversation.length, None
+        reply: Reply | None = None
         try:
             if asked.along:  # in an output that no update of the answer repeats
                 is_plain = options.plain or place.kind == "terminal"
@@ -122,13 +116,10 @@ class ChatCells:
             else:
                 self.keep_live(place, columns)
                 self._keep(columns.ask(asked.prompt, above), options.out)
-        except (ChatError, ChatInterrupted):
+        except ChatInterrupted:
             raise
         except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
-            is_whole = reply is not None or _has_whole(chat, before)
-            raise ChatInterrupted(
-                "the answer had come whole." if is_whole else "stopped; %chat history shows what is kept."
-            ) from None
+            raise ChatInterrupted("stopped; %chat history shows what is kept.") from None
         if asked.prompt.record:
             self.prompts.note_sent()
         return reply
@@ -145,7 +136,6 @@ class ChatCells:
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         """Send a prompt and show what comes."""
-        before = chat.conversation.length
 
         def begin(warning: str | None = None) -> None:
             if warning is not None and place.kind != "headless":
@@ -155,7 +145,7 @@ class ChatCells:
 
         def call(asked: ToolCall, result: ToolResult | None) -> None:
             if result is None:
-                view.calling(call_line(asked))
+                view.calling(shortened(str(asked), MOST_CALL))
             else:
                 view.called(call_shown(asked, result))
 
@@ -166,35 +156,32 @@ class ChatCells:
             return is_agreed
 
         coming = StreamListener(begin, view.feed, view.think, on_sent=view.sent, on_call=call)
+        below, footer = list[str](), Footer()
         try:
             reply = send_prompt(chat.session, replace(prompt, confirm=confirm), coming)
             view.leave()
         except InvalidAnswerError as error:
-            with uninterrupted():
-                begin()
-                view.correct(error.text, error.reply.thinking, steps=steps_of(error.reply.rounds))
-                view.close((), figures_below(chat, error.reply, place, prompt.options))
+            begin()
+            view.correct(error.text, error.reply.thinking, steps=steps_of(error.reply.rounds))
+            footer = figures_below(chat, error.reply, place, prompt.options)
             raise
         except (ChatError, ChatInterrupted) as error:
-            with uninterrupted():
-                begin()
-                if view.started:  # the line that the cell ends with
-                    more = "; %chat continue goes on with this one" if prompt.record else ""
-                    error.args = (f"{error} {RUN_AGAIN}{more}.",)
-                is_whole = isinstance(error, StoreError) or _has_whole(chat, before)
-                how = "interrupted" if isinstance(error, ChatInterrupted) else "cut off"
-                view.close((), broken_below(chat, coming, place, "" if is_whole else how))
+            begin()
+            if view.started:  # the line that the cell ends with
+                more = "; %chat continue goes on with this one" if prompt.record else ""
+                error.args = (f"{error} Run the cell again for another answer{more}.",)
+            how = "interrupted" if isinstance(error, ChatInterrupted) else "cut off"
+            footer = broken_below(chat, coming, place, "" if isinstance(error, StoreError) else how)
             raise
-        except BaseException:  # an error in ours or the user's own code: nobody is waited for
+        else:
+            view.correct(reply.text, reply.thinking, shown_bundle(reply), steps_of(reply.rounds))
+            notice = threshold_notice(chat.session) if place.kind != "headless" else None
+            below = [*reply.notices, *ending(reply), *([notice] if notice else ()), *chat.session.notices()]
+            footer = figures_below(chat, reply, place, prompt.options)
+            return reply
+        finally:  # after errors of ours and of the user's own code, too
             with uninterrupted():
-                view.close()
-            raise
-        view.correct(reply.text, reply.thinking, shown_bundle(reply), steps_of(reply.rounds))
-        notice = threshold_notice(chat.session) if place.kind != "headless" else None
-        below = [*reply.notices, *ending(reply), *filter(None, [notice]), *chat.session.notices()]
-        with uninterrupted():
-            view.close(below, figures_below(chat, reply, place, prompt.options))
-        return reply
+                view.close(below, footer)
 
     def _keep(self, reply: Reply | list[Reply | None], name: str | None) -> None:
         """Keep a reply, or several, in ``_`` and ``Out`` without showing it twice; values in a variable."""
@@ -270,12 +257,11 @@ def _run_command(cells: ChatCells, options: Namespace, cell: str | None) -> None
 def check_options(options: Namespace, command: Command | None, head: str) -> None:
     """Refuse options that a command, or a prompt where it is ``None``, does not take. Raises UsageError."""
     for option in given(options):
-        fits = command.knows(option) if command is not None else A_PROMPT in option.of
-        if not fits:
-            names = ", ".join(name for name in option.of if name.isalpha())
-            places = [f"a prompt, %%chat {option.flag}"] if A_PROMPT in option.of else []
-            whose = ", or with ".join([*places, *([f"%chat {names}"] if names else [])])
-            raise UsageError(f"{head} takes no {option.flag}: it goes with {whose}. Nothing was done.")
+        if not (command.knows(option) if command is not None else A_PROMPT in option.of):
+            places = [
+                f"%chat {name}" if name else "a prompt (%%chat)" for name in option.of if name != ONE_CONVERSATION
+            ]
+            raise UsageError(f"{head} takes no {option.flag}: it goes with {', '.join(places)}. Nothing was done.")
 
 
 def _show(result: object) -> None:
@@ -286,12 +272,6 @@ def _show(result: object) -> None:
         display(result)
     elif result is not None:
         say(result)
-
-
-def _has_whole(chat: Chat, before: int) -> bool:
-    """Return whether an answer came whole after so many events."""
-    turns = (event.turn for event in chat.conversation.events[before:] if isinstance(event, TurnAdded))
-    return any(turn.stop_reason not in ("interrupted", "cut") for turn in turns)
 
 
 def _value(reply: Reply | None) -> Any:

@@ -13,10 +13,9 @@ from ..runtime.frontend import where
 from ..session.ask import CUT_SHORT
 from ..wording import counted
 from .command_table import ABOUT_ANSWERS, Call, command
-from .questions import say
 
 NO_NEXT_CELL = "This notebook runs without a front end, where no cell can be added."
-BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
+BLOCK_COLUMNS = ("into the next cell", "language", "lines", "begins with")
 FIX = (
     "Correct the cell that raised this error. Change only what is needed. Return that cell, whole and corrected, in "
     "one Python code block, then say in one sentence what was wrong."
@@ -32,8 +31,6 @@ def _code(call: Call, block: str = "") -> object:
     turn = next((number for number in range(len(turns), 0, -1) if code_blocks(turns[number - 1].reply)), None)
     if turn is None:
         raise InvalidRequestError("There is no code in any answer.")
-    if turn < len(turns):
-        say(f"This is the code of turn {turn}: no later answer has any.")
     blocks = code_blocks(turns[turn - 1].reply)
     eligible = eligible_blocks(blocks)
     if not block and len(eligible) > 1:
@@ -65,8 +62,7 @@ def _list(turn: int, blocks: tuple[CodeBlock, ...]) -> dict[str, str]:
     rows = list[tuple[str, ...]]()
     for number, block in enumerate(blocks, 1):
         first, *more = block.text.strip("\n").splitlines() or [""]
-        size = f"{1 + len(more):,}"
-        rows.append((str(number), block.language or "–", size, first_words(first), f"%chat code {number}"))
+        rows.append((f"%chat code {number}", block.language or "–", f"{1 + len(more):,}", first_words(first)))
     caption = f"Turn {turn} has {len(blocks):,} code blocks; %chat code all joins the Python."
     return table(BLOCK_COLUMNS, rows, caption)
 
@@ -85,10 +81,8 @@ def _fix(call: Call) -> None:
 def _put_correction(call: Call, cell: str, reply: Reply) -> str:
     """Put the longest block of Python that is not the failed cell into the next cell; return what was done."""
     python = [block.cell for block in code_blocks(reply.text) if block.is_python and block.cell.strip() != cell.strip()]
-    if reply.stop_reason in CUT_SHORT:
-        return "The answer is not whole: nothing was put into a cell."
-    if not python:
-        return "The answer has no Python code beside the failed cell: nothing was put into a cell."
+    if reply.stop_reason in CUT_SHORT or not python:
+        return "The answer is not whole, or has no Python but the failed cell: nothing was put into a cell."
     if _into_next_cell(call, to_plain(max(python, key=len))):
         return f"{NO_NEXT_CELL} The answer has it."
     return "The next cell holds the failed cell as corrected, not run: read it first."

@@ -20,6 +20,7 @@ import re
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -147,15 +148,21 @@ COMMANDS: dict[str, Command] = {}  # by every name, in the order of %chat help
 def command(
     group: str, *examples: str, takes: str = "", also: str = "", **declared: Any
 ) -> Callable[[CommandRun], CommandRun]:  # fmt: skip
-    """Declare the function below as a command.
+    """Declare the function below as a command; what is typed behind it are its parameters, but those by keyword.
 
     ``takes``: what is typed behind its name, where its parameters do not say it; ``also`` is another name, which the
     function finds in ``call.name``; ``declared`` are further fields of :class:`Command`.
     """
 
     def declare(run: CommandRun) -> CommandRun:
-        explanation = " ".join((run.__doc__ or "").split())
-        _declare(run, run, (run.__name__.strip("_"), also), takes, explanation, group, examples, **declared)
+        explanation = " ".join((run.__doc__ or "").split()).removesuffix(".")
+        _, *parameters = inspect.signature(run).parameters.values()
+        typed = tuple(each for each in parameters if each.kind is not each.KEYWORD_ONLY)
+        names = tuple(filter(None, (run.__name__.strip("_"), also)))
+        kinds = takes or " ".join(map(_typed, typed))
+        COMMANDS.update(
+            dict.fromkeys(names, Command(run, names, kinds, explanation, group, examples, typed, **declared))
+        )
         return run
 
     return declare
@@ -170,28 +177,17 @@ def command_of(
     """
     methods = {each.__name__: each for each in (method, reverse) if each is not None}
     first, *others = [(each.__doc__ or "").partition("\n")[0].removesuffix(".") for each in methods.values()]
-    explanation = "; ".join([first, *(f"{line[:1].lower()}{line[1:]}" for line in others)])
     is_librarys = method.__qualname__.startswith("Library.")
 
+    @wraps(method)
     def run(call: Call, *given: object) -> object:
         library = call.host.library
         result = methods[call.name](library if is_librarys else call.chat, *given)
         return call.host.now_in(library.current) if isinstance(result, Chat) else result
 
-    _declare(run, method, tuple(methods), takes, explanation, group, examples, every_conversation=is_librarys)
-
-
-def _declare(
-    run: CommandRun, signed: CommandRun, names: tuple[str, ...], takes: str, explanation: str, group: str,
-    examples: tuple[str, ...], **declared: Any,
-) -> None:  # fmt: skip
-    """Declare a command; what is typed behind it are the parameters after the first, but those by keyword."""
-    _, *parameters = inspect.signature(signed).parameters.values()
-    typed = tuple(each for each in parameters if each.kind is not each.KEYWORD_ONLY)
-    takes = takes or " ".join(map(_typed, typed))
-    names = tuple(filter(None, names))
-    made = Command(run, names, takes, explanation.removesuffix("."), group, examples, typed, **declared)
-    COMMANDS.update(dict.fromkeys(names, made))
+    run.__doc__ = "; ".join([first, *(f"{line[:1].lower()}{line[1:]}" for line in others)])
+    also = reverse.__name__ if reverse is not None else ""
+    command(group, *examples, takes=takes, also=also, every_conversation=is_librarys)(run)
 
 
 def _typed(parameter: inspect.Parameter) -> str:

@@ -28,18 +28,9 @@ from ..session.summarizer import Method
 from ..session.tables import preview_of
 from ..wording import budget_line
 from ..wording.layout import line_width, wrapped
-from . import code_commands, handing_out, run_commands, token_commands  # noqa: F401  # which declare commands, too
+from . import answer_columns, code_commands, handing_out, help_pages, run_commands, token_commands  # noqa: F401
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, command, command_of
-from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .help_pages import (
-    TOPICS,
-    all_commands,
-    all_settings,
-    one_command,
-    setting_lines,
-    setting_text,
-    topic_bundle,
-)
+from .command_table import COMMANDS as COMMANDS  # whole only with those of these modules, and the declarations below
 from .line_options import KEY_IS_ASKED_FOR, settings_of
 from .questions import say, typed_answer
 
@@ -47,11 +38,8 @@ CONTINUE = "Continue exactly where you stopped."
 
 
 @command(
-    ABOUT_SETUP,
-    "%chat use openai/gpt-6.2-sol",
-    "%chat use mine --base-url http://localhost:8000/v1 --window 32k",
-    takes="[MODEL]",
-)
+    ABOUT_SETUP, "%chat use openai/gpt-6.2-sol", "%chat use mine --base-url http://localhost:8000/v1 --window 32k",
+)  # fmt: skip
 def _use(call: Call, model: str | None = None) -> object:
     """Use this model from now on."""
     given = settings_of(call.options)
@@ -109,7 +97,7 @@ def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
     for name in KEYWORDS:
         source = source_of(chat.session, name)
         if source != DEFAULT and name != "model":  # which the headline says
-            by_source.setdefault(source, []).append(f"{name} {first_words(setting_text(chat, name))}")
+            by_source.setdefault(source, []).append(f"{name} {first_words(help_pages.setting_text(chat, name))}")
     return list(by_source.items())
 
 
@@ -117,14 +105,6 @@ command_of(Chat.usage, ABOUT_ANSWERS, "%chat usage")
 
 
 command_of(Chat.pick, ABOUT_ANSWERS, "%chat pick 2", "%chat pick 3 1")
-
-
-@command(ABOUT_ANSWERS, "%chat compare", "%chat compare 3")
-def _compare(call: Call, n: int | None = None) -> object:
-    """Show the answers side by side that came last, or all of turn N, with the words that differ."""
-    from .answer_columns import show_versions
-
-    return show_versions(call.chat, n)
 
 
 @command(ABOUT_WINDOW, "%chat preview", "%%chat preview\nWhy is the sky blue?", heads_cell=True)
@@ -209,14 +189,11 @@ def _delete(call: Call, conversation: str = "") -> object:
 
 def _confirm(word: str, what: str) -> None:
     """Let the user type a word before something is deleted. Raises UsageError."""
-    answer = typed_answer(f"{what} Type {word} to confirm: ")
-    if answer is None:
+    if typed_answer(f"{what} Type {word} to confirm: ") != word:
         raise UsageError(
-            "This kernel cannot ask for confirmation: use Library.delete(name, confirm=name), or delete_answers(), "
-            "in a script."
+            "Not confirmed: nothing was deleted. Where nobody can be asked, use Library.delete(name, confirm=name), or "
+            "delete_answers()."
         )
-    if answer != word:
-        raise UsageError("Not confirmed: nothing was deleted.")
 
 
 command_of(Library.resume, ABOUT_CONVERSATIONS, "%chat resume other.ipynb", "%chat resume other.ipynb plans")
@@ -229,7 +206,7 @@ def _memory(call: Call, file: str | None = None) -> object:
     if file:
         return chat.session.act(actions.set_memory, None if file.lower() in ("off", "none") else file)
     path, text = chat.session.memory_file()
-    if text:
+    if path is not None:
         return f"{path}:\n{text}"
     return "No memory file is read: create preferences.md beside the notebook, or name a file with %chat memory PATH."
 
@@ -267,12 +244,12 @@ def _config(call: Call, *words: str) -> object:
     """Show settings with value, source and explanation, or change one; default: put it back."""
     chat = call.chat
     if not words:
-        return all_settings(chat)
+        return help_pages.all_settings(chat)
     name, *values = words
     check_setting(name, SETTING_NAMES)
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
-    return setting_lines(chat, name)
+    return help_pages.setting_lines(chat, name)
 
 
 @command(ABOUT_SETUP, "%chat models", "%chat models openrouter")
@@ -318,14 +295,14 @@ def _help(call: Call, topic: str = "") -> object:
     """List the commands, or explain one with options and examples, or a topic."""
     name = topic.lower()
     if not name:
-        return all_commands()
+        return help_pages.all_commands()
     if name in COMMANDS:
-        say(one_command(COMMANDS[name]))
+        say(help_pages.one_command(COMMANDS[name]))
     if name in SETTING_NAMES:
         say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
-        say(setting_lines(call.chat, name))
-    if name not in (*COMMANDS, *SETTING_NAMES, *TOPICS):
-        hint = words_of.did_you_mean(name, [*COMMANDS, *SETTING_NAMES, *TOPICS], "%chat help {}")
-        topics = f"Topics: {', '.join(TOPICS)}. %chat help lists the commands."
+        say(help_pages.setting_lines(call.chat, name))
+    if name not in (*COMMANDS, *SETTING_NAMES, *help_pages.TOPICS):
+        hint = words_of.did_you_mean(name, [*COMMANDS, *SETTING_NAMES, *help_pages.TOPICS], "%chat help {}")
+        topics = f"Topics: {', '.join(help_pages.TOPICS)}. %chat help lists the commands."
         raise UsageError(f"%chat help knows no {name!r}.{hint} {topics}")
-    return topic_bundle(name) if name in TOPICS else None
+    return help_pages.topic_bundle(name) if name in help_pages.TOPICS else None

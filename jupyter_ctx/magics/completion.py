@@ -16,7 +16,6 @@ from IPython.core.getipython import get_ipython
 from ..attachments.printing import shape_of
 from ..config.aliases import load_aliases
 from ..config.settings import MODELS, SETTING_NAMES, choices
-from ..display.tables import first_words
 from ..errors import InvalidRequestError
 from ..experiments.table.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names
@@ -26,7 +25,7 @@ from ..wording import nearest_name
 from .commands import COMMANDS
 from .help_pages import TOPICS
 from .line_options import ASKING, OF_A_PROMPT, OPTIONS
-from .variables import is_attachable, is_function, is_run, is_schema, is_scorer, is_table, variables_of
+from .variables import is_attachable, is_function, is_schema, is_scorer, is_table, variables_of
 
 if TYPE_CHECKING:
     from .chat_cells import ChatCells
@@ -179,31 +178,19 @@ def _variables(fits: Callable[[Any], bool], _: object = None) -> Iterator[Simple
         yield _word(name, f"{type(names[name]).__name__} {sizes}".strip())
 
 
-def _turns(typed: TypedLine) -> Iterator[SimpleCompletion]:
-    """Yield the numbers of turns that are not typed yet, newest first."""
-    opened = typed.cells().library.chats  # for Tab no conversation is opened
-    places = opened[0].conversation.places if opened else ()
-    for number, place in reversed([*enumerate(places, 1)]):
-        if str(number) not in typed.before:
-            yield _word(str(number), first_words(place.turn.typed))
-
-
 def _of_a_setting(typed: TypedLine) -> Words:
-    """Return values of the setting that stands before: models, functions, a file, or the words it takes."""
+    """Return values of the setting that stands before: models, or the words it takes."""
     name = typed.before[-1]
-    of_a_kind = {**dict.fromkeys(MODELS, _models), "system": _text_or_file, "tools": COMPLETERS["--tool"]}
     words = _named("value", choices(name)) if name in SETTING_NAMES else ()
-    return of_a_kind[name](typed) if name in of_a_kind else words
+    return _models(typed) if name in MODELS else words
 
 
 COMPLETERS: dict[str, Callable[[TypedLine], Words]] = {  # by what a place takes, or by the option
-    "MODEL": _models, "FILE": _files, "NOTEBOOK": _files, "TEXT": _text_or_file, "N…": _turns,
+    "MODEL": _models, "FILE": _files, "NOTEBOOK": _files, "TEXT": _text_or_file,
     "NAME_OR_FILE": lambda typed: (
         _word("cells", "what ran since the last prompt"), *_variables(is_attachable), *_files(typed),
     ),
     "TABLE": lambda typed: (*_variables(is_table), *_files(typed, tuple(TABLE_FORMATS))),
-    "TURN": _turns,
-    "RUN": partial(_variables, is_run),
     "--schema": partial(_variables, is_schema),
     "--score": partial(_variables, is_scorer),
     "--tool": partial(_variables, is_function),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
 from ..export.handout import HandoutAnswer, gathered, is_handout, notebook_in, with_answers
-from ..export.notebook_file import CHAT_MAGICS, whole_text
+from ..export.notebook_file import whole_text
 from ..export.openai_messages import find
 from ..runtime.files import path_of, write_export
 from ..runtime.frontend import fingerprint, notebook_files
@@ -19,6 +20,8 @@ from ..wording import counted
 from .command_table import ABOUT_CONVERSATIONS, Call, command
 
 HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
+ASKS = re.compile(r"\s*%%(?:chat|ctx)[ \t]*(?:$|-|(?:map|next)\b)", re.M)
+SETS_MODEL = re.compile(r"^%%?(?:chat|ctx) +(?:use\b|.*(?:-m|--model)\b)", re.M)
 NOT_CARRIED = ("papermill", "widgets")  # of a notebook's metadata: paths of files, and what no output shows
 
 
@@ -45,15 +48,15 @@ def _handout(call: Call, file: str) -> str:
     text = with_answers(notebook, answers)
     size = len(text.encode("utf-8", "replace")) / 1_000
     written = f"Wrote {write_export(path, text, is_handout)} ({size:,.1f} kB) with {counted(len(answers), 'answer')}."
-    magics, answered = [_magic(text) for text in texts], {answer.asked for answer in answers}
+    answered = {answer.asked for answer in answers}
     missing = [
         f"{number} ({first_words(text)!r})"
-        for number, (text, source, words) in enumerate(zip(texts, sources, magics, strict=True), 1)
-        if source not in answered and _asks(words)
+        for number, (text, source) in enumerate(zip(texts, sources, strict=True), 1)
+        if source not in answered and ASKS.match(text)
     ]
     if missing:
         written += f" The copy asks the model in {counted(len(missing), 'cell')}: {', '.join(missing)}."
-    if not any(words[1:2] == ["use"] or {"-m", "--model"} & {*words} for words in magics):
+    if not any(map(SETS_MODEL.search, texts)):
         written += (
             f" No cell sets the model: put %chat use {call.chat.config.model} above the first prompt, or a reader "
             "whose default is another model is asked for a key."
@@ -115,16 +118,3 @@ def _texts(cell: object) -> Iterator[str]:
         parts += [{**output, "data": None}, shown]
     for fields in parts:
         yield from (whole_text(fields, name) or json.dumps(value) for name, value in fields.items())
-
-
-def _magic(cell: str) -> list[str]:
-    """Return the words of a cell's first magic; none in a cell without one."""
-    lines = (line.split() for line in cell.splitlines() if line.lstrip().startswith("%") and "load_ext" not in line)
-    return next(lines, [])
-
-
-def _asks(words: list[str]) -> bool:
-    """Return whether a cell whose first magic has these words asks a model."""
-    magic, *rest = words or [""]
-    is_prompt = not rest or rest[0] in ("map", "next") or rest[0].startswith("-")
-    return magic in CHAT_MAGICS and is_prompt

@@ -50,7 +50,6 @@ class Execution(NamedTuple):
     code: as typed
     at: when it began, in seconds since 1970
     error: its traceback; empty where it raised nothing
-    adds_turns: whether its code added to a conversation
     """
 
     number: int
@@ -58,7 +57,6 @@ class Execution(NamedTuple):
     code: str
     at: float
     error: str = ""
-    adds_turns: bool = False
 
     @property
     def key(self) -> str:
@@ -110,21 +108,17 @@ class OutputRecorder:
         parent = self._shell.get_parent() if hasattr(self._shell, "kernel") else None
         self._message = ((parent or {}).get("header") or {}).get("msg_id")
 
-    def after_cell(self, result: Any = None, *, adds_turns: bool = False) -> None:
+    def after_cell(self, result: Any = None) -> None:
         """Note the error that a cell ended with, or showed and survived, as %run does."""
         last = getattr(sys, "last_value", None)
-        error = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
-        if error is None and id(last) != self._error:
-            error = last
+        raised = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
+        error = raised or (last if id(last) != self._error else None)
         self._error = id(last)
-        traceback = ""
-        if error is not None:
-            failure = failure_in(self._shell, error, result)
-            self.failure = failure or self.failure
-            traceback = "".join(failure.parts) if failure is not None else ""
+        failure = failure_in(self._shell, error, result) if error is not None else None
+        self.failure = failure or self.failure
         if self.number is not None and result is not None:
-            ran = result.info
-            self.executions.append(Execution(self.number, ran.cell_id, ran.raw_cell, time(), traceback, adds_turns))
+            ran, traceback = result.info, "".join(failure.parts) if failure is not None else ""
+            self.executions.append(Execution(self.number, ran.cell_id, ran.raw_cell, time(), traceback))
 
     def on_display(self, message: dict[str, Any]) -> dict[str, Any]:
         """Note what a cell displays; the message goes on as it is."""

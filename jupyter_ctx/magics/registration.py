@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 MAGIC_NAMES = ("chat", "ctx")
 on_lines_and_cells: Any = line_cell_magic  # whose own type fits no method
 HEADS = tuple(marks + name for name in MAGIC_NAMES for marks in ("%%", "%"))
-CALLS = tuple(f"get_ipython().run_cell_magic({name!r}, " for name in MAGIC_NAMES)  # what IPython makes of a cell
-EMPTY_BODY = ", '')\n"
+EMPTY_CELL = re.compile(r"(get_ipython\(\)\.run_cell_magic\('(chat|ctx)', .*, )''\)\n")  # as IPython calls it
 KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagics
 
 
@@ -58,10 +58,9 @@ class ChatMagics(Magics):
 
     def after_cell(self, result: object = None) -> None:
         """Note what a cell ended with, and let the gauge follow it."""
-        magic = self._magic
-        self.recorder.after_cell(result, adds_turns=magic is not None and magic.has_added())
-        if magic is not None:
-            magic.gauge.after_cell()
+        self.recorder.after_cell(result)
+        if self._magic is not None:
+            self._magic.gauge.after_cell()
 
 
 def _help() -> str:
@@ -95,7 +94,7 @@ def get_chat() -> Chat:
 
 def register(shell: Any) -> None:
     """Register ``%%chat`` and ``%%ctx``; only ``%%ctx`` where another package has ``%%chat``."""
-    magics, owner = magics_of(shell), _package_of(shell, "chat")
+    magics, owner = magics_of(shell), _other_package(shell)
     for name in MAGIC_NAMES if owner is None else MAGIC_NAMES[1:]:
         shell.register_magic_function(magics.chat, "line_cell", name)
     for hooks, hook in _hooks(shell, magics):
@@ -111,26 +110,24 @@ def register(shell: Any) -> None:
 
 def unregister(shell: Any) -> None:
     """Remove what :func:`register` added; the conversation stays for the next load."""
-    for kind, marks in (("line", "%"), ("cell", "%%")):
-        for name in MAGIC_NAMES:
-            if owner_of(marks + name) is not None:
-                del shell.magics_manager.magics[kind][name]
-    pay_with(None)
     magics = magics_of(shell)
-    if magics.chip is not None:
-        magics.chip.close()
+    for head in HEADS:
+        if owner_of(head) is not None:
+            del shell.magics_manager.magics["cell" if head.startswith("%%") else "line"][head.lstrip("%")]
     for hooks, hook in _hooks(shell, magics):
         if hook in hooks:
             hooks.remove(hook)
+    pay_with(None)
+    if magics.chip is not None:
+        magics.chip.close()
 
 
 def with_a_body(lines: list[str]) -> list[str]:
     """Let ``%%chat --error`` and ``%%chat fix`` stand without a text below them: IPython refuses an empty body."""
-    line = lines[0] if len(lines) == 1 else ""
-    if not line.endswith(EMPTY_BODY) or not line.startswith(CALLS):
+    empty = EMPTY_CELL.fullmatch("".join(lines))
+    if empty is None or owner_of(f"%%{empty[2]}") is None:
         return lines
-    name = line.partition("'")[2].partition("'")[0]
-    return [f"{line.removesuffix(EMPTY_BODY)}, '\\n')\n"] if owner_of(f"%%{name}") is not None else lines
+    return [f"{empty[1]}'\\n')\n"]
 
 
 def _hooks(shell: Any, magics: ChatMagics) -> Iterator[tuple[list[Any], Any]]:
@@ -162,16 +159,17 @@ def owner_of(head: str) -> ChatMagics | None:
     shell: Any = get_ipython()
     if head not in HEADS or shell is None:
         return None
-    function = shell.find_magic(head.lstrip("%"), "cell" if head.startswith("%%") else "line")
-    owner = getattr(function, "__self__", None)
+    owner = getattr(_function(shell, head), "__self__", None)
     return owner if type(owner).__module__ == __name__ else None  # of ChatMagics, also after a reload of this module
 
 
-def _package_of(shell: Any, name: str) -> str | None:
-    """Return the package that owns a magic's name, or ``None`` where it is free or ours."""
-    for kind, marks in (("cell", "%%"), ("line", "%")):
-        function = shell.find_magic(name, kind)
-        if function is not None and owner_of(marks + name) is None:
-            module = getattr(function, "__module__", None) or type(function).__module__
-            return str(module).partition(".")[0]
-    return None
+def _function(shell: Any, head: str) -> Any:
+    return shell.find_magic(head.lstrip("%"), "cell" if head.startswith("%%") else "line")
+
+
+def _other_package(shell: Any) -> str | None:
+    """Return the package that owns ``%%chat`` or ``%chat``, or ``None`` where they are free or ours."""
+    functions = (_function(shell, head) for head in ("%%chat", "%chat") if owner_of(head) is None)
+    function = next(filter(None, functions), None)
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return None if function is None else str(module).partition(".")[0]

@@ -1,4 +1,4 @@
-"""``%%chat map`` and ``%chat plot``: ask the prompt in a cell of every row of a table, and draw what came of it."""
+"""``%%chat map``: ask the prompt in a cell of every row of a table, and show what came of it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..config.settings import MODEL_SETTINGS
-from ..conversation.conversation import Conversation
 from ..display.text import markdown_block
-from ..display.turn_bars import TurnFigures, turns_bundle
-from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
+from ..errors import ChatError, ChatInterrupted, MissingDependencyError
 from ..runtime.frontend import where
 from ..wording import counted
 from .command_table import ABOUT_ANSWERS, Call, command
 from .line_options import each_of, settings_of
 from .questions import asked_first, say
-from .variables import check_new_name, is_run, named, schema_named, scorers_named, table_named
+from .variables import check_new_name, schema_named, scorers_named, table_named
 
 if TYPE_CHECKING:
     from ..experiments.run import Run
@@ -66,7 +64,7 @@ def _map(call: Call, table: str) -> None:
     if isinstance(error, ChatInterrupted):
         raise error
     if "answers" not in run.shown and any(result.asked for result in run.results):
-        _display(shell, _with_news(answers))
+        _display(shell, answers)
     if error is not None:  # which has the figures
         raise error
     if "figures" not in run.shown:
@@ -123,7 +121,11 @@ def _begin(call: Call, table: Any, tell: Callable[[Run], None]) -> Run:
 
 
 def _display(shell: Any, table: Any) -> None:
-    """Show a DataFrame with a form in Markdown, which it does not have itself."""
+    """Show a DataFrame with a form in Markdown, and without columns that tell nothing here; another table as it is."""
+    if hasattr(table, "iloc") and len(table):
+        silent = [name for name, usual in USUAL.items() if name in table.columns and (table[name] == usual).all()]
+        silent += [name for name in ("cost",) if name in table.columns and table[name].isna().all()]
+        table = table.drop(columns=silent)
     forms, metadata = shell.display_formatter.format(table)
     if "text/html" in forms:
         forms.setdefault("text/markdown", markdown_block(forms["text/plain"]))
@@ -145,15 +147,6 @@ def _ended(run: Run) -> tuple[Any, BaseException | None]:
         return run.results, failed
 
 
-def _with_news(table: Any) -> Any:
-    """Return a DataFrame of pandas without columns that tell nothing here; a table of another kind as it is."""
-    if not hasattr(table, "iloc") or not len(table):
-        return table
-    silent = [name for name, usual in USUAL.items() if name in table.columns and (table[name] == usual).all()]
-    silent += [name for name in ("cost",) if name in table.columns and table[name].isna().all()]
-    return table.drop(columns=silent)
-
-
 def _remedies(run: Run) -> Iterable[str]:
     """Yield what to do about rows that failed or were truncated."""
     results = run.results
@@ -162,9 +155,7 @@ def _remedies(run: Run) -> Iterable[str]:
         arm = f" ({first.arm})" if first.arm else ""
         yield f"Row {first.row}{arm} failed: {first.error} --retry asks failed rows again."
     if results.truncated:
-        why = {each.reply.stop_reason for each in results.truncated if each.reply is not None}
-        remedy = ": raise --max-tokens" if "max_tokens" in why else ""
-        yield f"Truncated: a part of the prompt or of the answer is missing{remedy}. Such rows count in no rate."
+        yield "Truncated: a part of the prompt or of the answer is missing (--max-tokens). Such rows count in no rate."
     problem = next((each for each in results if each.problems), None)
     if problem is not None:
         yield f"Row {problem.row} has no score: {problem.problems[0]}"
@@ -182,33 +173,3 @@ def _first_prompts(run: Run) -> str:
             text = str(error)
         lines.append(f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{' …' if len(text) > PROMPT_SHOWN else ''}")
     return "\n\n".join([*lines, f"{counted(rows, 'row')}; nothing was sent."])
-
-
-@command(ABOUT_ANSWERS, "%chat plot", "%chat plot run")
-def _plot(call: Call, run: str | None = None) -> object:
-    """Draw the tokens of each turn, or what a run of %%chat map --as scored."""
-    if run is None:
-        return turns_bundle(turn_figures(call.chat.conversation), call.chat.info().limit)
-    value = named("%chat plot", run, call.host.shell.user_ns, is_run, "%%chat map TABLE --as NAME makes one.")
-    if not is_run(value):
-        raise UsageError(f"%chat plot takes the variable of a run, and {run} is a {type(value).__name__}.")
-    return value.summary()
-
-
-def turn_figures(conversation: Conversation) -> list[TurnFigures]:
-    """Return what each turn since the last clear took; raise InvalidRequestError where no provider reported that."""
-    figures, start, summary = list[TurnFigures](), 0, None
-    for number, place in enumerate(conversation.places, 1):
-        usage, record = place.turn.usage, place.turn.record
-        if usage is None or not record.digest:
-            continue
-        # a request with settings of its own says nothing of others
-        first = start if record.apart else conversation.index(record.start)
-        events = ["cut"] if first > start else []
-        events += ["summary"] if record.summary not in (None, summary) else []
-        tokens = usage.input_tokens, usage.cache_read_tokens, usage.output_tokens
-        figures.append(TurnFigures(number, *tokens, ", ".join(events)))
-        start, summary = max(start, first), record.summary or summary
-    if not figures:
-        raise InvalidRequestError("There is nothing to draw: no answer with reported tokens since the last clear.")
-    return figures

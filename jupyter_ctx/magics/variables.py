@@ -112,11 +112,6 @@ def is_table(value: Any) -> bool:
     return bool(value) if isinstance(value, list) else is_frame
 
 
-def is_run(value: Any) -> bool:
-    """Return whether a value is a run of a map, without importing what makes one."""
-    return type(value).__name__ == "Run" and hasattr(value, "progress")
-
-
 def is_schema(value: Any) -> bool:
     """Return whether a value may be a schema."""
     return isinstance(value, type | dict)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -54,7 +53,6 @@ class NotebookState:
     ``notes``: course files with the answer about them.
     ``handout``: the answers that were handed out with the notebook.
     ``course``: what a course's file beside the notebook decides.
-    ``recorded``: how many events of each kind were recorded since the kernel was started.
     ``set_here``: names of settings that were set since the kernel was started.
     ``others``: conversations that stored answers were looked for in, by their ids in the store.
     """
@@ -64,7 +62,6 @@ class NotebookState:
     notes: dict[str, str] = field(default_factory=dict)
     handout: HandedOut = field(default_factory=HandedOut)
     course: Course = field(default_factory=Course)
-    recorded: Counter[type[Event]] = field(default_factory=Counter)
     set_here: set[str] = field(default_factory=set)
     others: dict[str, Conversation] = field(default_factory=dict)
 
@@ -185,7 +182,6 @@ class Session:
                 self.has_set_system = True
             elif isinstance(event, Offered):
                 self.notebook.seen.update((event.alternatives.id, *(turn.id for turn in event.alternatives.turns)))
-            self.notebook.recorded[type(event)] += 1
         self.save(*events)
 
     def record_turn(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 
-from jupyter_ctx import Chat, Usage
+import pytest
+
+from jupyter_ctx import Chat, InvalidRequestError, Usage
 from jupyter_ctx.display.turn_bars import turns_bundle
 from jupyter_ctx.magics.run_commands import turn_figures
 from jupyter_ctx.testing import Answer, ScriptedProvider
@@ -34,6 +36,13 @@ def test_the_turns_of_a_conversation_are_drawn_with_limit_cuts_and_summaries() -
     assert [at for at, event in enumerate(events, 1) if "summary" in event] == [13]
     assert all("limit is 1,300 now" in form for form in drawn.values())
     assert drawn["text/html"].count("display:flex") == len(figures)
+
+
+def test_a_conversation_without_reported_tokens_is_refused() -> None:
+    chat = Chat("local/smollm2")
+    chat.add_messages([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}])
+    with pytest.raises(InvalidRequestError, match="nothing to draw"):
+        turn_figures(chat.conversation)
 
 
 def test_cached_tokens_are_part_of_the_input() -> None:

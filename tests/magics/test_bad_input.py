@@ -11,7 +11,6 @@ from dialects import DIALECTS
 from server import send, serve
 
 from jupyter_ctx import AuthenticationError, Chat, InvalidRequestError
-from jupyter_ctx.session import actions
 
 SAID = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}]
 
@@ -20,17 +19,6 @@ def talked() -> Chat:
     chat = Chat("openai/gpt-4o")
     chat.add_messages(SAID * 2)
     return chat
-
-
-def test_a_binary_file_replaces_no_memory_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("notes.md").write_text("Answer in French.")
-    Path("bin.dat").write_bytes(b"\xff\xfe\x00")
-    chat = talked()
-    chat.session.act(actions.set_memory, "notes.md")
-    with pytest.raises(InvalidRequestError, match=r"bin\.dat"):
-        chat.session.act(actions.set_memory, "bin.dat")
-    assert chat.session.memory_file()[1] == "Answer in French."
 
 
 def test_a_key_may_be_given_for_whoever_takes_one(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,8 +143,7 @@ def test_what_is_no_function_is_told_in_a_line_and_nothing_is_sent(asking: Any, 
 
 def test_tab_offers_functions(asking: Any) -> None:
     cells, _, _ = asking
-    for text in ("%%chat --tool ro", "%chat config tools ro"):
-        assert cells.lines(text) == [f"{text}ws"]
+    assert cells.lines("%%chat --tool ro") == ["%%chat --tool rows"]
     assert not {"%%chat --tool table", "%%chat --tool Shop"} & {*cells.lines("%%chat --tool ")}
 
 

@@ -10,8 +10,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from jupyter_ctx.magics.cell_prompts import is_context, page_of
 from jupyter_ctx.magics.output_recorder import Execution
-from jupyter_ctx.magics.ran_cells import is_context, page_of
 from jupyter_ctx.runtime.frontend import Where, fingerprint
 
 ASK = "%%chat -a cells\nWhy?"
@@ -69,9 +69,9 @@ def test_where_no_file_tells_a_cell_that_ran_again_stays_where_it_ran_first() ->
         ("%chat use m\n%load_ext jupyter_ctx", False),
         ("%chat use m\na = 1", True),
         ("# ctx: skip\na = 1", False),
+        ("chat = get_chat()\nchat.add_messages(messages)", False),
         ("%%time\na = 1", True),
     ],
 )
 def test_chat_cells_and_lines_are_no_context_nor_what_the_user_leaves_out(code: str, goes: bool) -> None:
     assert is_context(Execution(1, None, code, 0)) == goes
-    assert not is_context(Execution(1, None, code, 0, adds_turns=True))

@@ -217,16 +217,6 @@ def test_that_markdown_cells_are_absent_is_said_once(asked: Any) -> None:
     assert "Markdown" not in shown(kernel.run(ASK))
 
 
-@pytest.mark.parametrize("call", ["chat.add_messages([dict(role='user', content='u')])", "chat.send('Hi')"])
-def test_code_that_adds_to_the_conversation_is_no_context(call: str, asked: Any) -> None:
-    kernel, _, _, seen = asked
-    for _ in range(2):  # what it has added before stays
-        kernel.run("chat = get_chat()", "one")
-        kernel.run(f"noted = 1; _ = {call}", "two")
-        kernel.run(ASK, f"chat {call}")  # a cell that no other kernel of this notebook has asked in
-        assert codes(seen)[-1:] == ["chat = get_chat()"]
-
-
 def test_a_pinned_cell_goes_with_prompts_that_name_no_cells_while_the_request_lacks_it(asked: Any) -> None:
     kernel, _, _, seen = asked
     kernel.run("a = 1", "one")

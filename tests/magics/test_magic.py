@@ -45,7 +45,6 @@ def test_an_interrupt_between_the_answers_end_and_the_cells_loses_nothing(talk: 
     get_chat().session.listeners.append(stop_button)
     failed = cells.fail("%%chat\nAnd again?")
     assert isinstance(failed, ChatInterrupted)
-    assert "whole" in str(failed)
     assert len(get_chat().turns) == 2
 
 
@@ -99,7 +98,6 @@ def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
         ("system You answer in one line.", "system = You answer in one line. (set here)"),
         ("system none", "system = none"),
         ("prices $2.50, 10", "prices = 2.5, 10 (set here)"),
-        ("compact_at 80%", "compact_at = 0.8"),
         ("parameters top_p=0.9 seed=3", "parameters = top_p=0.9 seed=3"),
         ("gauge off", "gauge = off"),
     ):
@@ -109,9 +107,6 @@ def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
         assert isinstance(cells.fail(f"%chat config {wrong}"), InvalidRequestError)
     assert get_chat().system == ""
     assert get_chat().config.parameters == {"top_p": 0.9, "seed": 3}
-    long = "Be brief. " * 90
-    assert long.strip() in cells.run(f"%chat config system {long}")
-    assert max(map(len, cells.run("%chat config").splitlines())) < 200
 
 
 def test_everything_imported_leaves_display_alone_and_every_name_is_there(cells: Cells) -> None:

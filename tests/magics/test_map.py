@@ -1,4 +1,4 @@
-"""``%%chat map`` and ``%chat plot`` in a plain shell: what a user writes, reads, and is told where it is wrong."""
+"""``%%chat map`` in a plain shell: what a user writes, reads, and is told where it is wrong."""
 
 from __future__ import annotations
 
@@ -133,11 +133,6 @@ def test_without_pandas_the_results_are_shown(cells: Cells, asked: list[Any], mo
     said = cells.run("%%chat map words -o out\nSay {{ text }}")
     assert isinstance(cells.shell.user_ns["out"], Results)
     assert "MOON" in said
-
-
-def test_a_run_is_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) -> None:
-    cells.run("%%chat map df --as run --score right\nSay {{ word }}")
-    assert '2 of 3 rows pass "right"' in cells.run("%chat plot run")
 
 
 def test_the_stored_answers_of_maps_are_deleted_after_asking(

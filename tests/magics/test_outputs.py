@@ -67,10 +67,3 @@ def test_nothing_is_kept_after_the_extension_is_unloaded(kernel: Kernel) -> None
     assert kernel.value(f"len({hooks})") == "1"
     ok(kernel, "%unload_ext jupyter_ctx")
     assert kernel.value(f"len({hooks})") == "0"
-
-
-def test_names_of_the_user_s_own_stay_theirs(kernel: Kernel, sent: Sent) -> None:
-    ok(kernel, "Out = {3: 'mine'}; In = ['a', 'b', 'c']; _3 = 'too'")
-    assert sent("{{ Out[3] }} {{ In[2] }} {{ _3 }}") == ("mine c too", [])
-    ok(kernel, "for _ in range(3): pass")
-    assert sent("{{ _ }}") == ("2", [])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cells import Cells
-from kernels import Kernel, error, shown, twins
+from kernels import Kernel, error, shown
 from server import events, piece, send, serve, usage
 
 
@@ -77,16 +77,6 @@ def test_one_that_fails_is_named_and_the_first_that_answers_is_taken_and_compare
 
 
 # in a kernel
-
-
-def test_the_first_is_the_turn_and_goes_on_in_the_next_cell(kernel: Kernel) -> None:
-    outputs = kernel.run("%%chat -m one -m two\nHello?", "a")
-    assert "Answer 1 is used" in "".join(twin["text/plain"] for twin in twins(outputs))
-    assert replies(kernel) == "['one at None heard 1.']"
-    kernel.run("%%chat\nGo on.", "b")
-    assert "one at None heard 3." in replies(kernel)
-    kernel.run("%chat pick 2", "d")
-    assert replies(kernel).count("two at None heard 1.") == 1
 
 
 def test_a_reason_why_no_answer_came_is_told_once(kernel: Kernel) -> None:
