@@ -1,4 +1,4 @@
-"""``%%chat map``: ask the prompt in a cell of every row of a table, and show what came of it."""
+"""``%%chat map`` and ``%chat plot``: ask the prompt in a cell of every row of a table, and draw what came of it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..config.settings import MODEL_SETTINGS
+from ..conversation.conversation import Conversation
 from ..display.text import markdown_block
-from ..errors import ChatError, ChatInterrupted, MissingDependencyError
+from ..display.turn_bars import TurnFigures, turns_bundle
+from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
 from ..runtime.frontend import where
 from ..wording import counted
 from .command_table import ABOUT_ANSWERS, Call, command
 from .line_options import each_of, settings_of
 from .questions import asked_first, say
-from .variables import check_new_name, schema_named, scorers_named, table_named
+from .variables import check_new_name, schema_named, scorers_named, table_named, value_named
 
 if TYPE_CHECKING:
     from ..experiments.run import Run
@@ -173,3 +175,35 @@ def _first_prompts(run: Run) -> str:
             text = str(error)
         lines.append(f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{' …' if len(text) > PROMPT_SHOWN else ''}")
     return "\n\n".join([*lines, f"{counted(rows, 'row')}; nothing was sent."])
+
+
+@command(ABOUT_ANSWERS, "%chat plot", "%chat plot run")
+def _plot(call: Call, run: str | None = None) -> object:
+    """Draw the tokens of each turn, or what a run of %%chat map --as scored."""
+    from ..experiments.run import Run
+
+    if run is None:
+        return turns_bundle(turn_figures(call.chat.conversation), call.chat.info().limit)
+    value = value_named(run, call.host.shell.user_ns)
+    if not isinstance(value, Run):
+        raise UsageError(f"{run} is no variable that holds a run: %%chat map TABLE --as NAME makes one.")
+    return value.summary()
+
+
+def turn_figures(conversation: Conversation) -> list[TurnFigures]:
+    """Return what each turn since the last clear took; raise InvalidRequestError where no provider reported that."""
+    figures, start, summary = list[TurnFigures](), 0, None
+    for number, place in enumerate(conversation.places, 1):
+        usage, record = place.turn.usage, place.turn.record
+        if usage is None or not record.digest:
+            continue
+        # a request with settings of its own says nothing of others
+        first = start if record.apart else conversation.index(record.start)
+        events = ["cut"] if first > start else []
+        events += ["summary"] if record.summary not in (None, summary) else []
+        tokens = usage.input_tokens, usage.cache_read_tokens, usage.output_tokens
+        figures.append(TurnFigures(number, *tokens, ", ".join(events)))
+        start, summary = max(start, first), record.summary or summary
+    if not figures:
+        raise InvalidRequestError("There is nothing to draw: no answer with reported tokens since the last clear.")
+    return figures
