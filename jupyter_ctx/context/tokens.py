@@ -67,7 +67,7 @@ class Calibration:
     def learned(self, text: Vector, tokens: float) -> Calibration:
         """Return the calibration after a report of this many tokens for a text."""
         guess, told, kinds = self.estimate(text) - text[0], tokens - text[0], tuple(map(float, text[1:]))
-        if told < 1 or guess <= 0:
+        if told < 1 or guess <= 0 or len(kinds) != len(self.ratios):  # measured before the vocabulary counted
             return self
         if len(self.reports) > 1:  # an odd one does not outweigh a conversation
             told = min(max(told, guess / OUTLIER), guess * OUTLIER)

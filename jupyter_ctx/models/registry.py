@@ -234,12 +234,13 @@ class Models:
 
     def counted(self, target: Target, sent: SentRequest, reply: Reply, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from the usage of one reply; see :meth:`~jupyter_ctx.context.tokens.Meter.reported`."""
+        vocabulary = vocabulary_of(target.settings.model) if _counting(target.settings) == "auto" else None
         with self._learning:
             target.meter.reported(sent, reply.text, usage, turn_id=turn_id)
-        vocabulary = vocabulary_of(target.settings.model)
-        if vocabulary is not None and _counting(target.settings) == "auto":
+            if vocabulary is not None:
+                target.meter.count_by(counter(vocabulary))
+        if vocabulary is not None:
             load_soon(vocabulary)
-            target.meter.count_by(counter(vocabulary))
 
     def ask_again(self, provider: Provider) -> None:
         """Ask a server that reports its window for it anew."""

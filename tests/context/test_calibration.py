@@ -76,3 +76,9 @@ def test_one_odd_report_does_not_outweigh_a_conversation() -> None:
         calibration = calibration.learned(vector(ENGLISH), 60)
     odd = calibration.learned(vector(ENGLISH), 6_000)
     assert odd.estimate(vector(ENGLISH)) < 1.2 * calibration.estimate(vector(ENGLISH))
+
+
+def test_a_text_that_was_measured_before_the_vocabulary_counted_teaches_nothing() -> None:
+    exact = Calibration(((),))
+    assert exact.learned(vector(ENGLISH), 60) is exact
+    assert exact.learned((60.0, 1.0), 67).estimate((100.0, 1.0)) == pytest.approx(107.8, abs=0.3)
