@@ -89,7 +89,8 @@ def summary_plan(planned: RequestPlan, used: int) -> Plan:
     older = _older(planned)
     if not older.turns:
         return Plan(_why_not(planned), possible=False)
-    longest = _fixed_with(None, planned) + summary_cap(planned.target.limit)
+    frame = Summary("", frozenset(), "extractive")  # what stands around a summary counts, too
+    longest = _fixed_with(frame, planned) + summary_cap(planned.target.limit)
     most = min(longest, older.instead_of) + older.beside
     text = f"send {named_turns(older.numbers)} as a summary"
     return Plan(text, before=used, after=round(most), at_most=True)
@@ -113,7 +114,7 @@ def _why_not(planned: RequestPlan) -> str:
     return NOTHING_OLDER if planned.past.places else NOT_ONE_TURN
 
 
-def _fixed_with(summary: Summary | None, planned: RequestPlan) -> float:
+def _fixed_with(summary: Summary, planned: RequestPlan) -> float:
     """Return the tokens of what every request would begin with."""
     return planned.target.meter.fixed(replace(planned.scope, summary=summary).fixed)
 
