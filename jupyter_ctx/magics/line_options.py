@@ -16,7 +16,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from ..config.settings import HELP, KEYWORDS
-from ..wording import did_you_mean
+from ..wording import nearest_name
 
 A_PROMPT = ""  # the name of what is no command: a prompt
 ONE_CONVERSATION = "*"  # every command that is about one conversation
@@ -184,8 +184,10 @@ def _what_is_wrong(message: str, words: list[str]) -> str:
     if words and words[0].lower() == "key":  # what follows may be one
         return KEY_IS_ASKED_FOR
     unknown = message.partition("unrecognized arguments: ")[2]
-    flags = [flag for option in OPTIONS for flag in option.flags]
-    hint = did_you_mean(unknown.split()[0], flags, similarity=0.7) if unknown else ""
+    meant = {f"--{name}": f"%chat {name}" for option in OPTIONS for name in option.of if name.isalpha()}
+    meant |= {flag: flag for option in OPTIONS for flag in option.flags}
+    near = nearest_name(unknown.split()[0], meant, 0.7) if unknown else ""
+    hint = f" Did you mean {meant[near]}?" if near else ""
     problem = f"Unknown option: {unknown}" if unknown else message
     return f"{problem}.{hint} %%chat? and %chat help COMMAND show the options."
 

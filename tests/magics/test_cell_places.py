@@ -70,7 +70,6 @@ def test_where_no_file_tells_a_cell_that_ran_again_stays_where_it_ran_first() ->
         ("%chat use m\na = 1", True),
         ("# ctx: skip\na = 1", False),
         ("chat = get_chat()\nchat.add_messages(messages)", False),
-        ("%%time\na = 1", True),
     ],
 )
 def test_chat_cells_and_lines_are_no_context_nor_what_the_user_leaves_out(code: str, goes: bool) -> None:

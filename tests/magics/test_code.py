@@ -56,7 +56,6 @@ def test_a_block_of_the_last_answer_with_code_is_chosen_by_its_number(asking: Ce
         ("python\n>>> for i in x:\n...     i\n...\n1\n>>> y = 1", True, "for i in x:\n    i\n\ny = 1"),
         ("\nIn [1]: f(1)\n   ...: + 2\nOut[1]: 3", True, "f(1)\n+ 2"),
         ("python\nx = 1\n# as in\n# >>> x", True, "x = 1\n# as in\n# >>> x"),
-        ("console\nfile", False, "# This is console, and no Python:\n# file"),
         ("sh\necho $x", False, "%%bash\necho $x"),
     ],
 )

@@ -122,10 +122,8 @@ def test_nothing_is_offered_where_nothing_is_filled_in(data: Cells, typed: str) 
     [
         ("%chat su", {"summarise"}),
         ("%%ctx --eff", {"--effort"}),
-        ("%chat config gauge ", {"auto", "on", "off", "default"}),
         ("%chat config summary_model openai/gpt-6-l", {"openai/gpt-6-luna"}),
         ("%chat continue --s", {"--set", "--system"}),
-        ("%chat models loc", {"local"}),
     ],
 )
 def test_tab_completes_options_verbs_and_models(cells: Cells, text: str, wanted: set[str]) -> None:

@@ -99,10 +99,8 @@ def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
         ("system none", "system = none"),
         ("prices $2.50, 10", "prices = 2.5, 10 (set here)"),
         ("parameters top_p=0.9 seed=3", "parameters = top_p=0.9 seed=3"),
-        ("gauge off", "gauge = off"),
     ):
         assert says in cells.run(f"%chat config {line}"), line
-    assert "gauge = off" in cells.run("%chat config gauge")
     for wrong in ("compact_at 7", "nope 7"):
         assert isinstance(cells.fail(f"%chat config {wrong}"), InvalidRequestError)
     assert get_chat().system == ""
