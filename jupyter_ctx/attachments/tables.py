@@ -152,7 +152,7 @@ class TableWriter:
         table, head = self._table, rows if rows == self._table.rows else (rows + 1) // 2
         first, last = table.labels + (wide + 1) // 2, len(table.names) - wide // 2
         numbers = [*range(first), *range(last, len(table.names))]
-        types = ["" if number < table.labels else f": {self._schema(number)}" for number in numbers]
+        types = ["" if number < table.labels else f" ({self._schema(number)})" for number in numbers]
         columns = [[f"{self._name(number)}{kind}"] for number, kind in zip(numbers, types, strict=True)]
         for start, stop in ((0, head), (table.rows - rows + head, table.rows)):
             values = table.read(start, stop, numbers) if start < stop else ()

@@ -65,18 +65,6 @@ def test_a_traceback_has_the_frames_of_the_notebook_and_one_line_of_a_library(nu
         assert hidden not in sent
 
 
-def test_of_a_long_cell_the_first_and_last_lines_are_sent_and_the_traceback_has_the_line(numbered: Cells) -> None:
-    mistake = "    return pd.Series([n]).map(lambda m: deep(m - 1) if m else 1 / m)"
-    lines = ["import pandas as pd", *(f"x{number} = {number}" for number in range(900)), "def deep(n):", mistake]
-    fails(numbered, "\n".join([*lines, "deep(9)"]))
-    sent = error_text(numbered)
-    (count,) = re.findall(r"… (\d+) frames in pandas, the last in", sent)
-    assert int(count) >= 30
-    assert f"\n{mistake}\n" in sent
-    assert "\n… 504 lines left out …\n" in sent
-    assert len(sent) < 7_000
-
-
 @pytest.mark.parametrize("typed", ["%%chat {} --error", "%chat {} --error\n"])
 def test_without_a_prompt_an_explanation_is_asked_for(numbered: Cells, typed: str) -> None:
     fails(numbered, "1 / 0")

@@ -102,13 +102,6 @@ def test_a_figure_stays_as_it_is_and_gives_the_same_bytes_again() -> None:
     assert (red, green, blue) == (255, 255, 224)
 
 
-def test_a_figure_that_cannot_be_drawn_is_an_error_that_names_it() -> None:
-    figure = plt.figure()
-    figure.text(0.5, 0.5, r"$\nonsense{$")
-    with pytest.raises(InvalidRequestError, match=r"^fig .*ValueError"):
-        attached(figure)
-
-
 # images
 
 
