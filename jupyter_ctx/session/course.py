@@ -166,7 +166,7 @@ def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
             wrong.append(f"line {start + 1} ({shortened(lines[start], MOST_LINE)})")
             start += 1
     named = ", ".join(wrong[:MOST_WRONG]) + (" and more" if len(wrong) > MOST_WRONG else "")
-    return table, [f"not all of it is TOML ({problem}), so these lines are ignored: {named or 'none'}."]
+    return table, [f"ignored because it is not TOML ({problem}): {named or 'no line'}."]
 
 
 def _with(settings: Settings, name: str, value: Any) -> Settings:

@@ -148,13 +148,14 @@ class Expression:
 
     def written(self, value: Any) -> str:
         """Return a value as text, without what a restart changes. Raises RefusedError for one that is too long."""
+        is_text = isinstance(value, str)
         if type(value) in (set, frozenset) and value:  # in an order that is the same in every kernel
             members = f"{{{', '.join(sorted(map(repr, value)))}}}"
             value = members if type(value) is set else f"frozenset({members})"
         text = format(value, self.spec)
         if len(text) > MOST_FILLED_IN:
             raise RefusedError(f"it has {len(text):,} of at most {MOST_FILLED_IN:,} characters: fill in a part of it")
-        return text if isinstance(value, str) else lasting(text)
+        return text if is_text else lasting(text)
 
 
 def _reads(nodes: Sequence[ast.AST]) -> frozenset[tuple[str, str]]:

@@ -114,6 +114,7 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             f"{COLUMNS}\nview = stream([RICH, FOREIGN, '{SKY}'], ['Along: df.'], 0.001)\nview.close(chosen := 0){BAR}",
             "fill(9)",
             "%%chat\nShow me all.",
+            "%chat plot",
             "%chat history",
             "%chat preview",
             "%chat status",

@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from answering_rows import Asked, answering_rows, shout
@@ -14,7 +15,7 @@ from server import KEY
 
 from jupyter_ctx import AuthenticationError, StoreError, sweep
 from jupyter_ctx.experiments.run import Run
-from jupyter_ctx.storage.stored_answers import Answers
+from jupyter_ctx.storage.database import Database
 from jupyter_ctx.testing import ScriptedProvider
 
 AT_ONCE = 20
@@ -100,13 +101,15 @@ def test_a_run_whose_answers_are_all_there_needs_no_key(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_is_full_costs_no_answer_and_is_said(tmp_path: Path) -> None:
-    store = tmp_path / "store.sqlite"
+    store, transact = tmp_path / "store.sqlite", Database._transact
 
-    def fail(self: Answers, rows: object) -> None:
-        raise StoreError(f"{store} could not be written: the disk is full.")
+    def fail(self: Database, work: Any, *, write: bool) -> Any:
+        if write:
+            raise StoreError(f"{store} could not be written: the disk is full.")
+        return transact(self, work, write=write)
 
     with answering_rows(seconds=0.02) as asked, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Answers, "write", fail)
+        patch.setattr(Database, "_transact", fail)
         run = sweep("{{ text }}", WORDS, store=store, concurrency=3, **asked.model)
         frame = run.result(60)
     assert list(frame["reply"]) == [word.upper() for word in WORDS]

@@ -97,7 +97,7 @@ def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
     for line, says in (
         ("system You answer in one line.", "system = You answer in one line. (set here)"),
         ("system none", "system = none"),
-        ("prices $2.50, 10", "prices = 2.5, 10 (set here)"),
+        ("prices $2.50, 10", "prices = 2.5,10 (set here)"),
         ("parameters top_p=0.9 seed=3", "parameters = top_p=0.9 seed=3"),
     ):
         assert says in cells.run(f"%chat config {line}"), line
