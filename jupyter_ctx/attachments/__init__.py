@@ -1,1 +1,5 @@
-"""What goes with a prompt: files, and what stands in the notebook, such as plots, tables, outputs and errors."""
+"""Values, tables, images, files, pages, notebooks and errors as parts of a prompt.
+
+The way begins at attached_values.attached_value, which finds out what a value is and hands it to the module that
+writes its kind, in the room that it may take (attached.TextRoom). Errors begin at errors.attached_error.
+"""

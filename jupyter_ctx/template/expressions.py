@@ -24,7 +24,7 @@ from typing import Any
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
 from ..runtime.redaction import BLANKED, Redactor, classify_secret_name
-from ..wording import SLIP_SIMILARITY, did_you_mean, visible
+from ..wording import SLIP_SIMILARITY, did_you_mean, nearest_name, visible
 
 NODES = (
     ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Store, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple,
@@ -183,7 +183,10 @@ def _problem(node: ast.AST) -> str:
             name = getattr(called, "id", getattr(called, "attr", "this"))
             writes = (name in TEXTS and given) or {None, *WRITTEN_TO}.intersection(each.arg for each in keywords)
             is_listed = name in (FUNCTIONS if isinstance(called, ast.Name) else METHODS)
-            return "" if is_listed and not writes else f"{name}() is not called {'so ' * is_listed}in a prompt"
+            if is_listed:
+                return f"{name}() is not called with these arguments in a prompt" if writes else ""
+            near = nearest_name(name, METHODS, SLIP_SIMILARITY)
+            return f"{name}() is not called in a prompt{f' (did you mean {near}()?)' if near else ''}"
     return ""
 
 

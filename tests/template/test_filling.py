@@ -143,6 +143,7 @@ def test_what_was_filled_in_is_not_filled_in_again() -> None:
     [
         ("zilch", "nothing in this notebook is named zilch. --raw"),
         ("wrods[0]", "nothing in this notebook is named wrods. Did you mean words? --raw"),
+        ("words.cuont('a')", "cuont() is not called in a prompt (did you mean count()?)."),
         ("x y", "not a valid Python expression. --raw"),
         ("df.head(", "not a valid Python expression. --raw"),
         ("open('x'):>9", "value = open('x'), and write {{ value }}."),
