@@ -1,4 +1,4 @@
-"""PartSizes in tokens: estimated from the text, corrected by the usage that the provider reports.
+"""Sizes in tokens: estimated from the text, corrected by the usage that the provider reports.
 
 An estimate is never called a count. A meter learns from each report how many tokens one model, at
 one endpoint, makes of a text.
@@ -12,7 +12,7 @@ from operator import add, itemgetter, mul
 from typing import NamedTuple
 
 from .budget import MARGIN
-from .families import UNKNOWN, Vector, text_features
+from .families import UNKNOWN, Vector, Vocabulary, text_features
 from .usage import Usage
 from .vision import UNKNOWN_VISION, Vision
 
@@ -120,12 +120,14 @@ class Meter:
     tokens, so that the size of every smaller view is known at once.
 
     ``sizes``: those known from reports.
+    ``vocabulary``: the model's own, by which texts are to be counted after the first reply.
     ``overhead``: tokens of the chat template, some of which add a system prompt; ``None``: nothing was reported yet.
     ``revision``: another number after each change of a size that was known or estimated before.
     """
 
     def __init__(self, ratios: tuple[Vector, ...] = UNKNOWN, vision: Vision = UNKNOWN_VISION) -> None:
         self.vision = vision
+        self.vocabulary: Vocabulary | None = None
         self._count: Callable[[str], float] | None = None
         self._calibration = self._of_turns = Calibration(ratios)  # by which texts are estimated, and turns
         self.sizes, self._unsaved = PartSizes(), PartSizes()

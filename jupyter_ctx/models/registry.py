@@ -234,7 +234,7 @@ class Models:
 
     def counted(self, target: Target, sent: SentRequest, reply: Reply, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from the usage of one reply; see :meth:`~jupyter_ctx.context.tokens.Meter.reported`."""
-        vocabulary = vocabulary_of(target.settings.model) if _counting(target.settings) == "auto" else None
+        vocabulary = target.meter.vocabulary
         with self._learning:
             target.meter.reported(sent, reply.text, usage, turn_id=turn_id)
             if vocabulary is not None:
@@ -374,6 +374,9 @@ def _counting(settings: Settings) -> str:
 def _new_meter(settings: Settings) -> Meter:
     """Return a meter that knows of a model what its name tells."""
     meter, vocabulary = Meter(ratios_of(settings.model), vision_of(settings.model)), vocabulary_of(settings.model)
-    if vocabulary is not None and _counting(settings) == "tiktoken":
+    counting = _counting(settings)
+    if counting == "auto":
+        meter.vocabulary = vocabulary
+    elif vocabulary is not None and counting == "tiktoken":
         meter.count_by(counter(vocabulary))
     return meter
