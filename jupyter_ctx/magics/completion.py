@@ -16,6 +16,7 @@ from IPython.core.getipython import get_ipython
 from ..attachments.printing import shape_of
 from ..config.aliases import load_aliases
 from ..config.settings import MODELS, SETTING_NAMES, choices
+from ..display.tables import first_words
 from ..errors import InvalidRequestError
 from ..experiments.table.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names
@@ -178,6 +179,13 @@ def _variables(fits: Callable[[Any], bool], _: object = None) -> Iterator[Simple
         yield _word(name, f"{type(names[name]).__name__} {sizes}".strip())
 
 
+def _turns(typed: TypedLine) -> Iterator[SimpleCompletion]:
+    """Yield the numbers of turns, newest first; for Tab no conversation is opened."""
+    opened = typed.cells().library.chats
+    for number, turn in reversed([*enumerate(opened[0].turns if opened else (), 1)]):
+        yield _word(str(number), first_words(turn.typed))
+
+
 def _of_a_setting(typed: TypedLine) -> Words:
     """Return values of the setting that stands before: models, or the words it takes."""
     name = typed.before[-1]
@@ -186,7 +194,7 @@ def _of_a_setting(typed: TypedLine) -> Words:
 
 
 COMPLETERS: dict[str, Callable[[TypedLine], Words]] = {  # by what a place takes, or by the option
-    "MODEL": _models, "FILE": _files, "NOTEBOOK": _files, "TEXT": _text_or_file,
+    "MODEL": _models, "FILE": _files, "NOTEBOOK": _files, "TEXT": _text_or_file, "N…": _turns,
     "NAME_OR_FILE": lambda typed: (
         _word("cells", "what ran since the last prompt"), *_variables(is_attachable), *_files(typed),
     ),
@@ -195,6 +203,7 @@ COMPLETERS: dict[str, Callable[[TypedLine], Words]] = {  # by what a place takes
     "--score": partial(_variables, is_scorer),
     "--tool": partial(_variables, is_function),
     "VALUE": _of_a_setting,
+    "HOW": partial(_named, "value", choices("on_overflow")),
     "CONVERSATION": lambda typed: _named("conversation", typed.cells().library.names),
     "PROVIDER": lambda _: _named("provider", provider_names()),
     "OWNER": lambda _: _named("provider", provider_names()[1:]),

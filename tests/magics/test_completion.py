@@ -157,3 +157,12 @@ def test_a_front_end_is_told_windows_and_the_names_inside_braces_alone(kernel: K
     assert ("openai/gpt-5.2", "window\N{NO-BREAK SPACE}400,000") in told("%chat use openai/gpt-5.")
     assert [text for text, _ in told("%%chat\nTell me about {{ x_va")] == ["x_value"]
     assert told("%%chat\nx_va") == []
+
+
+def test_numbers_of_turns_are_completed_with_their_first_words(cells: Cells) -> None:
+    cells.run(
+        "from jupyter_ctx import get_chat\nget_chat().add_messages([dict(role=role, content=text) for text in "
+        "('Why?', 'Where?') for role in ('user', 'assistant')])"
+    )
+    assert [(each.text, each.type) for each in cells.completed("%chat pin ")][:2] == [("2", "Where?"), ("1", "Why?")]
+    assert "%chat trim 1" not in cells.lines("%chat trim ")
