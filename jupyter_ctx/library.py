@@ -108,7 +108,7 @@ class Library:
         """Return what pays for requests apart from conversations; ``None``: nothing was spent yet, without a cap."""
         if self._current is None and self._course.begun.max_cost is None:
             return None
-        return self.current.session.cost_budget_for(self.current.config)
+        return self.current.session.cost_budget
 
     def rows(self, *, everywhere: bool = False) -> Conversations:
         """Return the rows of this notebook's conversations, or of all; last opened first. Raises StoreError."""

@@ -176,8 +176,11 @@ class Target:
                 "Gemini and most OpenAI-compatible servers do (-m). Nothing was sent."
             )
 
-    def check_tools(self) -> None:
-        """Raise InvalidRequestError where functions are offered to a provider or a model that knows none."""
+    def check(self, message: Message) -> None:
+        """Raise InvalidRequestError for what cannot be asked there: files, how likely tokens are, or functions."""
+        self.check_files(message.attachments)
+        if self.settings.certainty == "on":
+            self.check_logprobs()
         provider = self.provider
         if self.tools and not (provider.takes_tools and provider.says("tools", ask=True) is not False):
             raise no_tools(self.model, ", ".join(tool.name for tool in self.tools))

@@ -95,8 +95,7 @@ class Asker:
         """Return the request as it is sent; its server is asked for its window, and started."""
         target = self.target(ask, server=True)
         past, question = _past(ask), ask.messages[-1]
-        target.check_files(question.attachments)
-        target.check_tools()
+        target.check(question)
         return plan(question, target, past, len(past.places), ask.system)
 
     def target(self, ask: Ask, *, server: bool) -> Target:

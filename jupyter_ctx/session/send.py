@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from ..config.settings import kept_settings
 from ..context.budget import HALF
 from ..conversation.events import Summarized, TurnAdded
 from ..conversation.messages import new_id
@@ -55,7 +56,7 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
 def asking(session: Session, prompt: Prompt) -> Iterator[TurnAdded]:
     """Hold the conversation while a prompt is asked, and notify the listeners."""
     try:
-        said = prompt.said(session.kept_settings())
+        said = prompt.said(kept_settings(session.defaults, session.settings))
         if not prompt.text.strip():
             raise InvalidRequestError("The prompt is empty.")
         with session.turn():
@@ -120,7 +121,6 @@ def _recorded(
                 session.models, planned, coming, prompt.schema, turn_id=turn_id if record else None,
                 previous=session.previous(planned), caller=session.caller(prompt, planned.target),
             )  # fmt: skip
-            session.sent = came.sent
             for each in came.replies:
                 session.spend(came.sent.target, each)
             if record and came.replies and came.reply is not None:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ..config.settings import DEFAULT, Settings, check_setting, kept_settings, restored_settings
+from ..config.settings import Settings, check_setting, kept_settings, restored_settings
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
@@ -20,7 +20,7 @@ from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.handout import HandedOut
 from ..models.cost_budget import CostBudget
-from ..models.registry import Models, asked_model, settings_with
+from ..models.registry import Models, settings_with
 from ..models.target import Target
 from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
@@ -109,7 +109,6 @@ class Session:
         self.functions: dict[str, Tool] = {}  # that settings name
         self.summary_failures = 0  # of those nobody asked for, in a row
         self._latest: NextRequest | None = None  # as of the last change
-        self.sent: RequestPlan | None = None  # the last request, until the conversation is looked at anew
         self._left_view = ""  # that the last request and its reply left, as ``counted``
         self._is_saved = False
         self._turns = threading.RLock()
@@ -117,7 +116,7 @@ class Session:
         self.has_set_system = False
         self.clock: Callable[[], float] = time.time
         self.sent_at: float | None = None  # when the last turn was sent from here, by this clock
-        self.cost_budget = CostBudget(total=total)
+        self._cost_budget = CostBudget(total=total)
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -147,7 +146,7 @@ class Session:
             except KeyboardInterrupt:  # perhaps while it was saved
                 raise ChatInterrupted("stopped; %chat history shows what was done.") from None
             finally:
-                self._latest = self.sent = None
+                self._latest = None
         self.notify()
         return result
 
@@ -222,7 +221,7 @@ class Session:
         """Return what storage keeps beside the events: what it knows, and what was learned of models."""
         return {
             **self.models.state(),
-            "settings": self.kept_settings(),
+            "settings": kept_settings(self.defaults, self.settings),
             "warned": sorted(self.warned),
             "spent": self.spent,
             "told": dict(self.notebook.notes),
@@ -247,37 +246,28 @@ class Session:
     @property
     def own_system(self) -> str:
         """The conversation's own system prompt, else that of the settings, as where a course's file locks it."""
-        return self._own_system(self.conversation)
+        return self.own_system_of(self.conversation)
 
-    @property
-    def system(self) -> str:
-        """The text that every request begins with: the system prompt and the memory file."""
-        try:
-            return self.system_for({})
-        except InvalidRequestError:  # the file that it names cannot be read: sending raises that
-            return self.own_system
-
-    def system_for(self, options: Mapping[str, Any], past: Conversation | None = None) -> str:
-        """Return the text that a request begins with; a system prompt among its options replaces the conversation's.
-
-        Until a system prompt or a memory file is set in this kernel, it is that of the ``past`` conversation: a cell
-        below may have set it since.
-        """
-        now = self.conversation if past is None or self.has_set_system else past
-        given = options.get("system")
-        system = self._own_system(now) if given is None else given
-        return joined_system(system, memory_path(self.notebook.folder, now.memory))
-
-    def _own_system(self, past: Conversation) -> str:
+    def own_system_of(self, past: Conversation) -> str:
+        """Return the same of a conversation as it was."""
         own = None if "system" in self.notebook.course.locked else past.system
         return (self.settings.system if own is None else own) or ""
 
+    def system_for(self, options: Mapping[str, Any], past: Conversation | None = None) -> str:
+        """Return the text that a request begins with: a system prompt, its own if it has one, and the memory file.
+
+        Until a system prompt or a memory file is set in this kernel, both are those of the ``past`` conversation: a
+        cell below may have set them since. Raises InvalidRequestError for a file that cannot be read.
+        """
+        now = self.conversation if past is None or self.has_set_system else past
+        given = options.get("system")
+        system = self.own_system_of(now) if given is None else given
+        return joined_system(system, memory_path(self.notebook.folder, now.memory))
+
     def memory_file(self) -> tuple[Path | None, str]:
-        """Return the memory file and its text; an empty one where it cannot be read."""
+        """Return the memory file and its text. Raises InvalidRequestError where it cannot be read."""
         path = memory_path(self.notebook.folder, self.conversation.memory)
-        with suppress(InvalidRequestError):  # sending raises it
-            return path, memory_text(path) if path is not None else ""
-        return path, ""
+        return path, "" if path is None else memory_text(path)
 
     def memory_notice(self) -> str | None:
         """Return one line where the default memory file joins the system prompt: at first and after each change."""
@@ -300,7 +290,7 @@ class Session:
         be called; without it those of the settings.
         """
         target = self.models.target(self.settings_for(options, usual), ask=ask)
-        cost_budget = None if target.is_free else self.cost_budget_for(target.settings)
+        cost_budget = None if target.is_free else self.cost_budget
         schema = as_answer(prompt.schema) if prompt is not None else None
         tools = [tool.spec for tool in self._offered(target.settings, prompt)]
         return replace(target, cache_key=self._cache_key, cost_budget=cost_budget, schema=schema, tools=tuple(tools))
@@ -325,20 +315,11 @@ class Session:
         room = partial(text_room, self.models, settings)
         return ToolCaller(tools, room, self.redactor(), settings.tool_rounds, prompt.confirm, prompt.ask_always)
 
-    def cost_budget_for(self, settings: Settings) -> CostBudget:
-        """Return what pays for requests with these settings, within their cap."""
-        self.cost_budget.cap = settings.max_cost
-        return self.cost_budget
-
-    def back_to_course(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return changes of settings, of which "default" means what the course's file says, where it says anything."""
-        named, begun = self.notebook.course.named, self.defaults
-        back = {name for name, value in changes.items() if name in named and value == DEFAULT}
-        return {name: getattr(begun, name) if name in back else value for name, value in changes.items()}
-
-    def model_of(self, options: Mapping[str, Any]) -> str:
-        """Return the full name of the model that a request with these options goes to; nothing is loaded for it."""
-        return asked_model(self.settings_for(options))
+    @property
+    def cost_budget(self) -> CostBudget:
+        """What pays for requests, within the cap."""
+        self._cost_budget.cap = self.settings.max_cost
+        return self._cost_budget
 
     def check_given(self, names: Collection[str]) -> None:
         """Raise InvalidRequestError for a setting that one request, or one run, may not have of its own."""
@@ -355,10 +336,6 @@ class Session:
         self.check_given(given)
         return self.notebook.course.priced(settings_with(usual, given))
 
-    def kept_settings(self) -> dict[str, Any]:
-        """Return what has been set since the start, as each turn records it."""
-        return kept_settings(self.defaults, self.settings)
-
     def plan(
         self, said: TurnAdded, target: Target, system: str, *, record: bool, summary: Summary | None = None
     ) -> RequestPlan:
@@ -372,23 +349,19 @@ class Session:
         past = past.summarized(summary) if summary is not None else past
         by, message = said.turn.record, said.turn.messages[0]
         at = past.position(by.cell, by.run, append=said.append)
-        if message.attachments:
-            target.check_files(message.attachments)
-        if target.settings.certainty == "on":
-            target.check_logprobs()
-        target.check_tools()
+        target.check(message)
         asked, usual = target.settings, self.settings
         differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}
         is_last = at in (len(past.places), len(self.conversation.places) - 1)
         lasting = record and is_last and not differs - {"max_tokens"}
-        apart = bool(differs) or (asked is not usual and system != self.system)
+        apart = bool(differs) or (asked is not usual and system != self.system_for({}))
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
         return plan(message, target, past, at, system, lasting=lasting, apart=apart)
 
     def next_plan(self) -> RequestPlan:
         """Return the next request at the conversation's end, with an empty prompt; no server is asked."""
-        return next_plan(self.target({}, ask=False), self.conversation, self.system)
+        return next_plan(self.target({}, ask=False), self.conversation, self.system_for({}))
 
     def pasts_of(self, cell: str | None) -> Iterator[Conversation]:
         """Yield this conversation, then the notebook's others that a cell has asked in, as they are stored."""
@@ -442,22 +415,13 @@ class Session:
 
     def latest(self) -> NextRequest:
         """Return the next request as of the last change: what a cell shows of it is of one moment."""
-        if self._latest is None:
-            sent = self.sent
-            if sent is None or sent.target.settings != self.settings:
-                return self.snapshot()
-            target = self.models.renewed(replace(sent.target, schema=None))
-            self._latest = self._looked_at(next_plan(target, self.conversation, sent.scope.fixed.system))
-        return self._latest
+        return self._latest or self.snapshot()
 
     def snapshot(self) -> NextRequest:
         """Return the next request, with an empty prompt, looked at anew, for readers; no server is asked."""
-        self._latest, self.sent = self._looked_at(self.next_plan()), None
+        planned = self.next_plan()
+        self._latest = NextRequest(planned, info_of(planned, self.spent, self.counted, self.cost_budget.allowance))
         return self._latest
-
-    def _looked_at(self, planned: RequestPlan) -> NextRequest:
-        allowance = self.cost_budget_for(self.settings).allowance
-        return NextRequest(planned, info_of(planned, self.spent, self.counted, allowance))
 
     # reading
 

@@ -15,6 +15,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.events import Chosen, Kept, Offered, TurnAdded
 from ..conversation.messages import INCOMPLETE, Alternative, Alternatives
 from ..errors import ChatError, ChatInterrupted, ProviderError, in_words
+from ..models.registry import asked_model
 from ..providers.base import Reply, ReplySource
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
@@ -126,7 +127,7 @@ class _SideBySide:
     def _handed(self) -> Alternatives | None:
         """Return the answers that were handed out, of each model in their order; ``None``: there are fewer."""
         answers, session, said = list[Alternative](), self._session, self._said
-        models = [session.model_of(candidate.options) for candidate in self._candidates]
+        models = [asked_model(session.settings_for(candidate.options)) for candidate in self._candidates]
         found = {model: session.notebook.handout.turns(said, model, session.conversation) for model in models}
         for candidate, model in zip(self._candidates, models, strict=True):
             turn, _ = next(found[model], (None, None))

@@ -15,7 +15,7 @@ from ..conversation.messages import INCOMPLETE, Turn, TurnRecord, new_id
 from ..conversation.places import TurnSlot
 from ..conversation.schema import Schema
 from ..errors import InvalidAnswerError, InvalidRequestError
-from ..models.registry import settings_with
+from ..models.registry import asked_model, settings_with
 from ..providers.base import Reply, ReplySource
 from ..runtime.frontend import here
 from .complete import NO_ROOM_LEFT, parsed_reply
@@ -88,7 +88,8 @@ def _stored_anywhere(session: Session, said: TurnAdded, prompt: Prompt) -> Reply
 def _handed(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
     """Return the answer to a prompt that was handed out with the notebook."""
     past, schema = session.conversation, prompt.schema
-    turn, in_place = next(session.notebook.handout.turns(said, session.model_of(prompt.options), past), (None, True))
+    model = asked_model(session.settings_for(prompt.options))
+    turn, in_place = next(session.notebook.handout.turns(said, model, past), (None, True))
     reply = stored_reply(turn, schema, "handout") if turn is not None else None
     if turn is None or reply is None:
         return None
