@@ -335,8 +335,7 @@ def turn_of(session: Session, number: int) -> Turn:
 
 def versions_of(session: Session, number: int) -> tuple[Alternative, ...]:
     """Return all answers to a turn as they were written, which numbers them; the current one is among them."""
-    versions = _places(session, (number,))[0].versions
-    return tuple(Alternative(turn.model, turn.reply, turn.thinking, turn.record) for turn in versions)
+    return tuple(map(Alternative.of, _places(session, (number,))[0].versions))
 
 
 def _places(session: Session, numbers: Sequence[int]) -> list[TurnSlot]:
