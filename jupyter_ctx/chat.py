@@ -275,8 +275,7 @@ class Chat:
             self.models.target(settings.changed({"model": settings.summary_model}), ask=False)
         if changes.get("window") is not None:
             self.models.reopen(settings)
-        if settings.model != self.config.model:
-            self.session.summary_failures = 0
+        self.session.summary_failures = 0
         if "system" in changes:
             system = changes["system"]
             self.session.act(actions.set_system, "" if system is None or is_none(system) else system)

@@ -161,7 +161,6 @@ def keep_summary(session: Session, draft: SummaryDraft, automatic: Literal["afte
 
 def clear(session: Session) -> Change:
     """Begin anew; system prompt, model and settings stay."""
-    session.begin_anew()
     count = len(session.conversation.places)
     if not count:
         return _unchanged(f"Nothing to clear: {NOT_ONE_TURN}")

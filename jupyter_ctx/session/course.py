@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from ..providers.lookup import check_known, given_address, is_self_hosted, missi
 from ..runtime.files import reason_of
 
 COURSE_FILE = "jupyter_ctx.toml"
-MOST_COURSE_BYTES, MOST_RUN = 65_536, 40  # of the file that is read; lines of one value in a file that is no TOML
+MOST_COURSE_BYTES = 65_536  # of the file that is read
 MOST_TOLD = 450  # characters of a line about it
 MOST_WRONG, MOST_LINE = 3, 60  # lines of it that are named as wrong, and characters of each
 GIVEN = (
@@ -144,29 +143,21 @@ def course_of(text: str, settings: Settings, given: Collection[str] = (), *, has
 
 
 def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
-    """Return what is valid in a text, and what is said of the rest.
-
-    Of a text that is no TOML, each shortest run of lines that is TOML by itself counts; other lines are passed over.
-    """
+    """Return what is valid in a text, and what is said of the rest: if it is no TOML, each line that is by itself."""
     import tomllib  # not before there is a file
 
     try:
         return tomllib.loads(f"{text}\n"), []  # with an end that its last line can be named by
     except (ValueError, RecursionError) as error:
         problem = str(error)
-    lines, table, wrong = text.split("\n"), dict[str, Any](), list[str]()
-    start = 0
-    while start < len(lines):
-        for end in range(start + 1, min(start + MOST_RUN, len(lines)) + 1):
-            with suppress(ValueError, RecursionError):
-                table |= tomllib.loads("\n".join([*lines[start:end], ""]))
-                start = end
-                break
-        else:
-            wrong.append(f"line {start + 1} ({shortened(lines[start], MOST_LINE)})")
-            start += 1
+    table, wrong = dict[str, Any](), list[str]()
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            table |= tomllib.loads(f"{line}\n")
+        except (ValueError, RecursionError):
+            wrong.append(f"line {number} ({shortened(line, MOST_LINE)})")
     named = ", ".join(wrong[:MOST_WRONG]) + (" and more" if len(wrong) > MOST_WRONG else "")
-    return table, [f"not all of it is TOML ({problem}), so these lines are ignored: {named or 'none'}."]
+    return table, [f"it is not TOML ({problem}), so these lines are ignored: {named or 'none'}."]
 
 
 def _with(settings: Settings, name: str, value: Any) -> Settings:

@@ -36,8 +36,6 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
         if reply is not None:
             coming.show(reply)
             return reply
-        if session.conversation.begins_anew(said):
-            session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
         fill = planned.tokens / max(1, planned.target.limit)
         is_nearly_full = prompt.record and fill <= 1 and _is_first_above(session, NEARLY_FULL, fill)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from ..config.settings import Settings, check_setting, kept_settings, restored_settings
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
-from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
+from ..conversation.events import Cleared, Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.handout import HandedOut
@@ -167,14 +167,11 @@ class Session:
         if changes.keys() - {"warned"}:
             self._latest = None
 
-    def begin_anew(self) -> None:
-        """Say again how full it is, and try summaries again."""
-        self.change(warned=frozenset(key for key in self.warned if not key.startswith(ABOVE)))
-        self.summary_failures = 0
-
     def record(self, *events: Event) -> None:
         """Append the events and save them."""
         for event in events:
+            if isinstance(event, Cleared) or (isinstance(event, TurnAdded) and self.conversation.begins_anew(event)):
+                self.warned = frozenset(key for key in self.warned if not key.startswith(ABOVE))
             self.conversation.append(event)
             if isinstance(event, TurnAdded):
                 self.notebook.seen.add(event.turn.id)

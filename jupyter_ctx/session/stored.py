@@ -122,8 +122,6 @@ def _show_again(session: Session, said: TurnAdded, known: StoredAnswers) -> None
         choices = known.past.newest(Chosen) if known.past is not None else ()
         record_offer(session, known.answers, next((e.turn for e in choices if e.alternatives == known.answers.id), ""))
         return
-    if now.begins_anew(said):
-        session.begin_anew()
     record = replace(turns[0].record, run=asked.run, execution=asked.execution, cost=None, stored=True)
     session.record_turn(replace(said, turn=replace(turns[0], record=record)))
 
