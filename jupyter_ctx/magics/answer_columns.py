@@ -21,7 +21,7 @@ from ..models.registry import settings_with
 from ..providers.base import Reply
 from ..runtime.frontend import Where
 from ..session import actions
-from ..session.actions import turn_of, versions_of
+from ..session.actions import versions_of
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
 from ..session.stored import chosen_answer
@@ -157,7 +157,7 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
         answers, chosen, asked = last.answers, _chosen_index(chat, last.id), last.asked
     else:
         number = number or len(chat.turns)
-        answers, asked = versions_of(chat.session, number), turn_of(chat.session, number)
+        answers, asked = versions_of(chat.session, number), chat.turns[number - 1]
         chosen = next(i for i, answer in enumerate(answers) if answer.record.id == asked.id)
     if len(answers) < 2:
         raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")
