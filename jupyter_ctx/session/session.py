@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -114,8 +113,6 @@ class Session:
         self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self.has_set_system = False
-        self.clock: Callable[[], float] = time.time
-        self.sent_at: float | None = None  # when the last turn was sent from here, by this clock
         self._cost_budget = CostBudget(total=total)
 
     @contextmanager
@@ -198,7 +195,6 @@ class Session:
             # what a schema or a tool takes is not in the next request
             is_plain = sent.target.schema is None and not sent.target.tools and not (usage and usage.includes_tools)
             self._left_view = view if is_plain else ""
-            self.sent_at = self.clock() - (said.turn.record.seconds or 0.0)
         self.change(counted=counted)
         self.record(*before, said)
 

@@ -256,30 +256,22 @@ def _view_then(
     return scope, scope.in_view(before, start)
 
 
-def turns_before(session: Session, asked: Prompt) -> list[Turn]:
-    """Return the turns that the request for a prompt carries, before it is known how long that is.
+def turns_around(session: Session, asked: Prompt) -> tuple[list[Turn], Turn | None]:
+    """Return the turns that the request for a prompt carries, before it is known how long that is, and its own so far.
 
-    Where its cell was answered before this kernel, those of then.
+    Where its cell was answered before this kernel, they are those of then; else it has none of its own.
     """
+    earlier = earlier_answers(session, asked.cell, asked.run) if asked.stored is not None else iter(())
+    past, own = next(earlier, (session.conversation, None))
     if asked.new or not asked.record:
-        return []
-    for past, turn in earlier_answers(session, asked.cell, asked.run) if asked.stored is not None else ():
-        then = past.before(turn.id)
-        if then is not None:
-            passed, rest = _view_then(past, then, turn, "", append=asked.append)[1]
-            return [place.turn for place in (*passed, *rest)]
-        break
+        return [], own
+    then = past.before(own.id) if own is not None else None
+    if own is not None and then is not None:
+        passed, rest = _view_then(past, then, own, "", append=asked.append)[1]
+        return [place.turn for place in (*passed, *rest)], own
     target = session.target(asked.options, ask=False)
     planned = session.plan(asked.said(), target, session.system_for(asked.options), record=True)
-    return [place.turn for place in planned.places]
-
-
-def turn_so_far(session: Session, asked: Prompt) -> Turn | None:
-    """Return the turn that the cell of a prompt has so far, or had before this kernel."""
-    for _, turn in earlier_answers(session, asked.cell, asked.run):
-        return turn
-    at = session.conversation.position(asked.cell, asked.run, append=asked.append)
-    return session.conversation.places[at].turn if at < len(session.conversation.places) else None
+    return [place.turn for place in planned.places], own
 
 
 def settings_of_run(session: Session) -> Settings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from time import time
 from typing import Any, ClassVar, NamedTuple
 
 from .. import wording as words
@@ -363,10 +364,10 @@ def _price_of(session: Session, plan: RequestPlan, tries: int) -> RequestPrice:
 def _cached(session: Session, planned: RequestPlan) -> tuple[int, float | None]:
     """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
     turn, documented = session.previous(planned), planned.target.cache_seconds
-    if session.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
+    if turn is None or turn.usage is None or turn.record.at is None or turn.model != planned.target.model:
         return 0, None
-    usage, until = turn.usage, session.sent_at + (documented or MAY_BE_CACHED)
-    if not usage.cache_read_tokens + usage.cache_write_tokens or session.clock() >= until:
+    usage, until = turn.usage, turn.record.at - (turn.record.seconds or 0.0) + (documented or MAY_BE_CACHED)
+    if not usage.cache_read_tokens + usage.cache_write_tokens or time() >= until:
         return 0, None
     return usage.input_tokens, until if documented else None
 
