@@ -235,8 +235,8 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
     past = session.conversation
     offered = past.offers.get(alternatives) if alternatives else next(reversed(past.offers.values()), None)
     if offered is None:
-        seen = session.notebook.seen
-        if session.is_behind and any(each.alternatives.id in seen for each in past.newest(events.Offered)):
+        shown = (turn.id for each in past.newest(events.Offered) for turn in each.alternatives.turns)
+        if session.is_behind and not session.notebook.seen.isdisjoint(shown):
             return _unchanged("The answers above are stored, with the one that was taken")
         raise InvalidRequestError("No answers stand side by side: %%chat -m A -m B asks several models at once.")
     answer = _answer_at(offered.answers, number, "What stands side by side")
@@ -295,16 +295,15 @@ def add(session: Session, added: Added) -> Change:
     """
     if not added.turns and added.system is None:
         return _unchanged("Nothing to add: there are no messages")
-    cell, past, seen = here(), session.conversation, session.notebook.seen
+    cell, past = here(), session.conversation
     older, same = past.older(cell.cell, cell.run), [turn.id for turn in _same(session, added, cell)]
     there = [place for place in past.of_cell(cell.cell) if place.turn.id in same]
     if there or (same and session.is_behind):
-        seen.update(same)
+        session.notebook.seen.update(same)
         session.record(*(events.Kept(place.id, cell.run or "", cell.execution) for place in there))
         return _unchanged("Nothing to add: this cell added the same before")
     by: dict[str, Any] = {name: getattr(cell, name) for name in ("cell", "run", "execution", "source")}
     turns = tuple(replace(turn, record=replace(turn.record, **by)) for turn in added.turns)
-    seen.update(turn.id for turn in turns)
     replaced = f" in place of {_named(session, older)}, which this cell added before" if older else ""
     return _apply(session, replace(added, turns=turns), f"Added {words.turns(len(turns))}{replaced}")
 

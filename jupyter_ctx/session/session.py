@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..config.settings import Settings, check_setting, kept_settings, restored_settings
 from ..context.usage import Spending
-from ..conversation.conversation import Conversation
-from ..conversation.events import Cleared, Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
+from ..conversation.conversation import Conversation, ids_of
+from ..conversation.events import Cleared, Event, MemorySet, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.handout import HandedOut
@@ -49,7 +49,7 @@ class NotebookState:
     """What all conversations of one notebook share while its kernel runs; the members are shared and changed in place.
 
     ``folder``: the notebook's, where the default memory file is looked for.
-    ``seen``: ids of turns that were answered or shown again since the kernel was started.
+    ``seen``: ids of turns and summaries that came or were shown again since the kernel was started.
     ``notes``: course files with the answer about them.
     ``handout``: the answers that were handed out with the notebook.
     ``course``: what a course's file beside the notebook decides.
@@ -170,14 +170,8 @@ class Session:
             if isinstance(event, Cleared) or (isinstance(event, TurnAdded) and self.conversation.begins_anew(event)):
                 self.warned = frozenset(key for key in self.warned if not key.startswith(ABOVE))
             self.conversation.append(event)
-            if isinstance(event, TurnAdded):
-                self.notebook.seen.add(event.turn.id)
-            elif isinstance(event, Summarized):
-                self.notebook.seen.add(event.summary.id)
-            elif isinstance(event, SystemSet | MemorySet):
-                self.has_set_system = True
-            elif isinstance(event, Offered):
-                self.notebook.seen.update((event.alternatives.id, *(turn.id for turn in event.alternatives.turns)))
+            self.notebook.seen.update(ids_of(event))
+            self.has_set_system |= isinstance(event, SystemSet | MemorySet)
             self.notebook.recorded[type(event)] += 1
         self.save(*events)
 
@@ -295,8 +289,7 @@ class Session:
 
     def learn_functions(self, settings: Mapping[str, Any]) -> None:
         """Keep the functions that settings name with themselves. Raises InvalidRequestError."""
-        tools = settings.get("tools") or ()
-        functions = [] if isinstance(tools, str) else [each for each in tools if not isinstance(each, str)]
+        functions = [each for each in settings.get("tools") or () if not isinstance(each, str)]
         if functions:
             self.functions.update({tool.spec.name: tool for tool in known_tools(functions, self.functions)})
 

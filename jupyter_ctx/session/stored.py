@@ -109,7 +109,7 @@ def _show_again(session: Session, said: TurnAdded, known: StoredAnswers) -> None
     What a clear or an undo took out stays out while cells above the conversation's last turn are run.
     """
     asked, now, turns = said.turn.record, session.conversation, known.answers.turns
-    session.notebook.seen.update((known.answers.id, *(turn.id for turn in turns)))
+    session.notebook.seen.update(turn.id for turn in turns)
     same = [(turn, turn.record.digest) for turn in turns]
     older = now.older(asked.cell, asked.run)
     place = next((place for place in older if (place.turn, place.turn.record.digest) in same), None)
