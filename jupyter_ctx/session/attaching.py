@@ -13,8 +13,7 @@ from ..attachments.attached import Attached
 from ..conversation.messages import file_tokens
 from ..errors import ChatInterrupted, InvalidRequestError
 from .prompt import Prompt, attached_parts
-from .send import STOPPED_EARLY
-from .session import Session
+from .session import STOPPED_EARLY, Session
 from .stored import room_for, turns_around
 from .view import CELL_SOURCE, divided
 

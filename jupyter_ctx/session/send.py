@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
-from ..config.settings import kept_settings
 from ..context.budget import HALF
 from ..conversation.events import Summarized, TurnAdded
 from ..conversation.messages import new_id
-from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
+from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, ProviderError
 from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
 from ..wording import fill_share, named_turns
@@ -19,11 +16,10 @@ from .complete import Completion, StreamListener, complete, nothing
 from .info import notices_of
 from .plan import RequestPlan
 from .prompt import Prompt
-from .session import ABOVE, Session
+from .session import ABOVE, STOPPED_EARLY, Session
 from .stored import record_of, stored_answer
 from .summarizer import SummaryDraft, draft_summary, writer
 
-STOPPED_EARLY = "stopped before any text came; nothing was recorded."
 MAKE_ROOM = "%chat summarise, trim or clear makes room."
 SUMMARY_FAILURES = 2
 NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
@@ -31,7 +27,7 @@ NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
 
 def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Reply:
     """Send a prompt and record the turn; the reply lacks the notices of the memory file and the store."""
-    with asking(session, prompt) as said:
+    with session.turn(prompt) as said:
         reply = stored_answer(session, said, prompt) if prompt.stored and prompt.record else None
         if reply is not None:
             coming.show(reply)
@@ -48,23 +44,6 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
             return _with_notices(session, came, coming, before, record=prompt.record)
         except KeyboardInterrupt:
             raise ChatInterrupted("stopped after the answer, which is kept.") from None
-
-
-@contextmanager
-def asking(session: Session, prompt: Prompt) -> Iterator[TurnAdded]:
-    """Hold the conversation while a prompt is asked, and notify the listeners."""
-    try:
-        said = prompt.said(kept_settings(session.defaults, session.settings))
-        if not prompt.text.strip():
-            raise InvalidRequestError("The prompt is empty.")
-        with session.turn():
-            yield said
-    except ChatInterrupted:
-        raise
-    except KeyboardInterrupt:  # while a file was read, a model loaded or a summary written
-        raise ChatInterrupted(STOPPED_EARLY) from None
-    finally:
-        session.notify()
 
 
 def _planned(

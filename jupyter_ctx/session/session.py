@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ..tools.functions import Tool
 
 T = TypeVar("T")
+STOPPED_EARLY = "stopped before any text came; nothing was recorded."
 ABOVE = "above "  # begins the keys of lines on how full it is, which are said again after a clear
 # settings that decide how much of a conversation a request has room for
 FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
@@ -116,23 +117,33 @@ class Session:
         self._cost_budget = CostBudget(total=total)
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Hold the conversation for one turn, and save what it leads to; actions wait.
+    def turn(self, prompt: Prompt) -> Iterator[TurnAdded]:
+        """Hold the conversation while a prompt is asked, and save what that leads to; actions wait.
 
-        Raises InvalidRequestError for a turn inside a turn.
+        Raises InvalidRequestError for a turn inside a turn, and ChatInterrupted.
         """
-        with self._turns:
-            self._check_no_turn_runs()
-            self.running, before = True, self.conversation.length
-            try:
-                with suppress(Exception):  # of a drawing
-                    self.notify()
-                yield
-            finally:
-                self.running = False
-                with uninterrupted():
-                    if self.conversation.length == before or not self._is_saved:
-                        self.save()  # what a refusal has taught, or a turn that is not recorded
+        try:
+            said = prompt.said(kept_settings(self.defaults, self.settings))
+            if not prompt.text.strip():
+                raise InvalidRequestError("The prompt is empty.")
+            with self._turns:
+                self._check_no_turn_runs()
+                self.running, before = True, self.conversation.length
+                try:
+                    with suppress(Exception):  # of a drawing
+                        self.notify()
+                    yield said
+                finally:
+                    self.running = False
+                    with uninterrupted():
+                        if self.conversation.length == before or not self._is_saved:
+                            self.save()  # what a refusal has taught, or a turn that is not recorded
+        except ChatInterrupted:
+            raise
+        except KeyboardInterrupt:  # while a file was read, a model loaded or a summary written
+            raise ChatInterrupted(STOPPED_EARLY) from None
+        finally:
+            self.notify()
 
     def act(self, action: Callable[..., T], *args: Any, **options: Any) -> T:
         """Do something to the conversation once no turn runs, and notify the listeners. Raises ChatInterrupted."""

@@ -21,7 +21,7 @@ from .ask import with_notices
 from .complete import Completion, StreamListener, complete
 from .plan import RequestPlan
 from .prompt import Prompt
-from .send import asking, broke_off
+from .send import broke_off
 from .session import Session
 from .stored import record_of, record_offer, stored_answers
 
@@ -45,7 +45,7 @@ def ask_each(session: Session, prompt: Prompt, candidates: Sequence[Candidate], 
     out with the notebook, they are shown as they were, and nothing is asked. Raises ChatError where no answer is whole,
     and ChatInterrupted, which keeps what came.
     """
-    with asking(session, prompt) as said:
+    with session.turn(prompt) as said:
         watcher.begin()
         return _SideBySide(session, prompt, said, candidates, watcher).answers()
 
