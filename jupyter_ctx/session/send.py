@@ -53,21 +53,17 @@ def _planned(
 
     Before anything is left out, a server that reports its window is asked for it anew.
     """
-    options, record = prompt.options, prompt.record
-    coming.on_sent(str(options.get("model") or session.settings.model), "")
-    system, target = session.system_for(options), session.target(options, ask=True, prompt=prompt)
-    planned = session.plan(said, target, system, record=record)
+    coming.on_sent(str(prompt.options.get("model") or session.settings.model), "")
+    planned = session.plan(said, prompt, ask=True)
     if planned.cut.start > planned.first:
-        session.models.ask_again(target.provider)
-        now = session.target(options, ask=True, prompt=prompt)
-        if now.window != target.window:
-            planned = session.plan(said, now, system, record=record)
+        session.models.ask_again(planned.target.provider)
+        planned = session.plan(said, prompt, ask=True)
     if planned.cut.means != "summarise before":
         return planned, []
     draft = _drafted(session, coming)
     if draft.summary is None:
         return planned, [str(Change(draft.text))]
-    shorter = session.plan(said, planned.target, system, record=True, summary=draft.summary)
+    shorter = session.plan(said, prompt, ask=True, summary=draft.summary)
     return shorter, [str(Change(draft.text, before=round(planned.cut.before), after=round(shorter.cut.tokens)))]
 
 

@@ -334,13 +334,15 @@ class Session:
         return self.notebook.course.priced(settings_with(usual, given))
 
     def plan(
-        self, said: TurnAdded, target: Target, system: str, *, record: bool, summary: Summary | None = None
-    ) -> RequestPlan:
-        """Return the request for a turn, in its place among earlier turns.
+        self, said: TurnAdded, prompt: Prompt, *, ask: bool, summary: Summary | None = None
+    ) -> RequestPlan:  # fmt: skip
+        """Return the request for a prompt, in its place among earlier turns; ``ask``: as of :meth:`target`.
 
         ``summary`` stands for older turns although it is not recorded yet. Raises ContextOverflowError where
         ``on_overflow`` is "stop" and it does not fit.
         """
+        system, target = self.system_for(prompt.options), self.target(prompt.options, ask=ask, prompt=prompt)
+        record = prompt.record
         is_anew = not record or self.conversation.begins_anew(said)
         past = Conversation() if is_anew else self.conversation
         past = past.summarized(summary) if summary is not None else past

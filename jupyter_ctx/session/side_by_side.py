@@ -113,10 +113,9 @@ class _SideBySide:
 
     def _begin(self, column: int, options: Mapping[str, Any]) -> None:
         """Send the request of a column, or show why it cannot be sent."""
-        session, prompt = self._session, self._prompt
         try:
-            target = session.target(options, ask=True, prompt=prompt)
-            self._left[column] = session.plan(self._said, target, session.system_for(options), record=prompt.record)
+            prompt = replace(self._prompt, options=options)
+            self._left[column] = self._session.plan(self._said, prompt, ask=True)
         except ChatError as error:
             self._failed(column, error, str(error))
             return

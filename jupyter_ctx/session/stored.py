@@ -134,9 +134,8 @@ def record_offer(session: Session, answers: Alternatives, chosen: str = "") -> N
 
 
 def _stored_anywhere(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
-    target = session.target(prompt.options, ask=True, prompt=prompt)
-    planned = session.plan(said, target, session.system_for(prompt.options), record=True)
-    turn = session.journal.answer_to(request_digest(target, planned.request)) if session.journal else None
+    planned = session.plan(said, prompt, ask=True)
+    turn = session.journal.answer_to(request_digest(planned.target, planned.request)) if session.journal else None
     reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, prompt.schema)
     if reply is not None:
         record = replace(record_of(said.turn.record, planned, reply, new_id()), cost=None, stored=True)
@@ -269,9 +268,7 @@ def turns_around(session: Session, asked: Prompt) -> tuple[list[Turn], Turn | No
     if own is not None and then is not None:
         passed, rest = _view_then(past, then, own, "", append=asked.append)[1]
         return [place.turn for place in (*passed, *rest)], own
-    target = session.target(asked.options, ask=False)
-    planned = session.plan(asked.said(), target, session.system_for(asked.options), record=True)
-    return [place.turn for place in planned.places], own
+    return [place.turn for place in session.plan(asked.said(), asked, ask=False).places], own
 
 
 def settings_of_run(session: Session) -> Settings:

@@ -131,9 +131,9 @@ class View:
 def preview_of(session: Session, prompt: Prompt) -> View:
     """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
     said = prompt.said()
-    target = session.target(prompt.options, ask=False, prompt=prompt)
-    plan = session.plan(said, target, session.system_for(prompt.options), record=prompt.record)
-    scope, meter, total = plan.scope, target.meter, round(plan.tokens)
+    plan = session.plan(said, prompt, ask=False)
+    scope, target, total = plan.scope, plan.target, round(plan.tokens)
+    meter = target.meter
     template, system, summary = meter.fixed_parts(scope.fixed)
     tools, is_counted = round(target.beside_tokens) if target.tools else 0, plan.counted is not None
     before = (place.id for place in plan.past.places[: scope.at])  # a rerun lacks nothing of what comes after its turn
