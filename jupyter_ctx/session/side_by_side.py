@@ -23,7 +23,7 @@ from .plan import RequestPlan
 from .prompt import Prompt
 from .send import broke_off
 from .session import Session
-from .stored import record_of, record_offer, stored_answers
+from .stored import answered, record_offer, stored_answers
 
 NOT_BEGUN = "It was stopped before any text came."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
@@ -56,8 +56,9 @@ class _SideBySide:
     def __init__(
         self, session: Session, prompt: Prompt, said: TurnAdded, candidates: Sequence[Candidate], watcher: Any
     ) -> None:
-        self._session, self._prompt, self._said = session, prompt, said
-        self._candidates, self._watcher = candidates, watcher
+        self._session, self._said, self._watcher = session, said, watcher
+        # no thread can ask whether a function may be called
+        self._prompts = [replace(prompt, options=each.options, confirm=None) for each in candidates]
         self._answers = [Alternative(each.label, error=NOT_BEGUN) for each in candidates]
         self._errors = list[BaseException]()
         self._left = dict[int, RequestPlan]()  # requests whose answers still come
@@ -66,9 +67,8 @@ class _SideBySide:
 
     def answers(self) -> Alternatives:
         """Return the answers, one for each column, and record them."""
-        prompts = [replace(self._prompt, options=candidate.options) for candidate in self._candidates]
-        is_known = self._prompt.record and self._prompt.stored
-        known = stored_answers(self._session, self._said, prompts) if is_known else None
+        prompt = self._prompts[0]
+        known = stored_answers(self._session, self._said, self._prompts) if prompt.record and prompt.stored else None
         if known is not None:
             for column, (answer, reply) in enumerate(zip(known.answers.answers, known.replies, strict=True)):
                 if reply is None:
@@ -78,7 +78,7 @@ class _SideBySide:
             return self._checked(known.answers)
         is_interrupted = self._ask()
         came = Alternatives(self._said.turn, tuple(self._answers), self._said.append, self._said.new)
-        is_kept = bool(came.turns) and self._prompt.record
+        is_kept = bool(came.turns) and prompt.record
         if is_kept:
             record_offer(self._session, came)
         if is_interrupted:
@@ -99,8 +99,8 @@ class _SideBySide:
     def _ask(self) -> bool:
         """Send the requests at once, and tell the watcher what comes; return whether Ctrl-C stopped it."""
         try:
-            for column, candidate in enumerate(self._candidates):
-                self._begin(column, candidate.options)
+            for column in range(len(self._prompts)):
+                self._begin(column)
             while self._left:
                 self._hear()
         except BaseException as error:
@@ -111,11 +111,10 @@ class _SideBySide:
             return True
         return False
 
-    def _begin(self, column: int, options: Mapping[str, Any]) -> None:
+    def _begin(self, column: int) -> None:
         """Send the request of a column, or show why it cannot be sent."""
         try:
-            prompt = replace(self._prompt, options=options)
-            self._left[column] = self._session.plan(self._said, prompt, ask=True)
+            self._left[column] = self._session.plan(self._said, self._prompts[column], ask=True)
         except ChatError as error:
             self._failed(column, error, str(error))
             return
@@ -138,11 +137,10 @@ class _SideBySide:
 
     def _complete(self, column: int) -> None:
         """Complete one request, in a thread of its own."""
-        session, watcher, planned = self._session, self._watcher, self._left[column]
+        session, watcher, prompt, planned = self._session, self._watcher, self._prompts[column], self._left[column]
         tells = (partial(self._tell, each, column) for each in (watcher.feed, watcher.think, watcher.sent))
         piece, thought, sent = tells
-        listener = StreamListener(on_piece=piece, on_thought=thought, on_sent=sent)
-        prompt, came = replace(self._prompt, confirm=None), Completion(planned)  # no thread can ask
+        listener, came = StreamListener(on_piece=piece, on_thought=thought, on_sent=sent), Completion(planned)
         try:
             caller, turn_id = session.caller(prompt, planned.target), self._answers[column].record.id
             came = complete(session.models, planned, listener, prompt.schema, turn_id=turn_id, caller=caller)
@@ -174,10 +172,10 @@ class _SideBySide:
             if error is not None:
                 self._failed(column, error, problem)
             if answer is not None and (answer.text.strip() or error is None):
-                label, turn_id = self._answers[column].label, self._answers[column].record.id
+                before = self._answers[column]
+                turn = answered(self._said.turn, came.sent, answer, before.record.id)
                 why_none = "" if answer.text.strip() else problem or "The reply was empty."
-                record = record_of(self._said.turn.record, came.sent, answer, turn_id)
-                kept = Alternative(label, answer.text, answer.thinking, record, why_none, problem, answer.rounds)
+                kept = replace(Alternative.of(turn), label=before.label, error=why_none, problem=problem)
                 self._answers[column] = kept
 
     def _failed(self, column: int, error: BaseException, problem: str) -> None:

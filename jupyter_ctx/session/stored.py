@@ -11,7 +11,7 @@ from ..attachments.attached import TextRoom
 from ..config.settings import MODEL_SETTINGS, Settings, kept_settings, restored_settings
 from ..conversation.conversation import Conversation
 from ..conversation.events import Chosen, Kept, Offered, TurnAdded
-from ..conversation.messages import INCOMPLETE, Alternative, Alternatives, Turn, TurnRecord, new_id
+from ..conversation.messages import INCOMPLETE, Alternative, Alternatives, Turn, new_id
 from ..conversation.places import TurnSlot
 from ..conversation.schema import Schema
 from ..errors import InvalidAnswerError, InvalidRequestError
@@ -138,8 +138,7 @@ def _stored_anywhere(session: Session, said: TurnAdded, prompt: Prompt) -> Reply
     turn = session.journal.answer_to(request_digest(planned.target, planned.request)) if session.journal else None
     reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, prompt.schema)
     if reply is not None:
-        record = replace(record_of(said.turn.record, planned, reply, new_id()), cost=None, stored=True)
-        turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, rounds=reply.rounds, record=record)
+        turn = answered(said.turn, planned, reply, new_id(), stored=True)
         session.record_turn(replace(said, turn=turn), planned)
     return reply
 
@@ -159,17 +158,18 @@ def stored_reply(turn: Turn, schema: Schema | None, source: ReplySource = "store
         return None
 
 
-def record_of(asked: TurnRecord, sent: RequestPlan, reply: Reply, turn_id: str) -> TurnRecord:
-    """Return the record of a turn with how it was answered, and the view that it was sent with."""
+def answered(asked: Turn, sent: RequestPlan, reply: Reply, turn_id: str, *, stored: bool = False) -> Turn:
+    """Return a turn with its answer, how it was answered, and the view that it was sent with."""
     target, summary = sent.target, sent.scope.summary
     opening = replace(sent, again=()).request if sent.again else sent.request
-    return replace(
-        asked, id=turn_id, start=sent.place_at(sent.cut.start, turn_id), apart=sent.apart,
+    record = replace(
+        asked.record, id=turn_id, start=sent.place_at(sent.cut.start, turn_id), apart=sent.apart, stored=stored,
         shortened=sent.place_at(sent.scope.shortened, turn_id), model=target.model, stop_reason=reply.stop_reason,
         usage=reply.usage, window=target.window.tokens, limit=target.limit, cost=reply.cost, seconds=reply.seconds,
         summary=summary.id if summary else None, at=time.time(), digest=request_digest(target, opening),
         tokens=reply.tokens, citations=reply.citations,
     )  # fmt: skip
+    return replace(asked, reply=reply.text, thinking=reply.thinking, rounds=reply.rounds, record=record)
 
 
 # what cells were answered before this kernel was started
