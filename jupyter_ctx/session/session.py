@@ -109,6 +109,7 @@ class Session:
         self.functions: dict[str, Tool] = {}  # that settings name
         self.summary_failures = 0  # of those nobody asked for, in a row
         self._latest: NextRequest | None = None  # as of the last change
+        self._sent: RequestPlan | None = None  # the last turn's, until the conversation is looked at anew
         self._left_view = ""  # that the last request and its reply left, as ``counted``
         self._is_saved = False
         self._turns = threading.RLock()
@@ -154,7 +155,7 @@ class Session:
             except KeyboardInterrupt:  # perhaps while it was saved
                 raise ChatInterrupted("stopped; %chat history shows what was done.") from None
             finally:
-                self._latest = None
+                self._latest = self._sent = None
         self.notify()
         return result
 
@@ -193,7 +194,7 @@ class Session:
 
         ``is_counted``: the provider reported the size of its view.
         """
-        self._left_view, counted = "", ""
+        self._sent, self._left_view, counted = sent, "", ""
         if sent is not None:
             view, usage = sent.key(said.turn.record.id), said.turn.record.usage
             counted = view if is_counted else ""
@@ -414,11 +415,18 @@ class Session:
 
     def latest(self) -> NextRequest:
         """Return the next request as of the last change: what a cell shows of it is of one moment."""
+        sent = self._sent
+        if self._latest is None and sent is not None and sent.target.settings == self.settings:
+            target = self.models.renewed(replace(sent.target, schema=None))
+            self._see(next_plan(target, self.conversation, sent.scope.fixed.system))
         return self._latest or self.snapshot()
 
     def snapshot(self) -> NextRequest:
         """Return the next request, with an empty prompt, looked at anew, for readers; no server is asked."""
-        planned = self.next_plan()
+        self._sent = None
+        return self._see(self.next_plan())
+
+    def _see(self, planned: RequestPlan) -> NextRequest:
         self._latest = NextRequest(planned, info_of(planned, self.spent, self.counted, self.cost_budget.allowance))
         return self._latest
 

@@ -132,7 +132,7 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
             for place in new:
                 turn, is_held = scope.turn(past, place) if scope.shortened else place.turn, place.id in held
                 tokens, counted = turn_tokens(turn, meter) if is_held else None, meter.counted(turn.record.id)
-                has_parts = is_held and (turn.record.sources or turn.rounds)
+                has_parts = is_held and (turn.rounds or any(map(CELL_SOURCE.match, turn.record.sources)))
                 within = _within(turn, meter) if has_parts else NOTHING_WITHIN
                 ledger.append(tokens, pinned=place.pinned, counted=counted, within=within)
     return ledger
