@@ -284,9 +284,9 @@ def settings_of_run(session: Session) -> Settings:
     return settings
 
 
-def chosen_answer(session: Session, alternatives: str) -> int | None:
-    """Return the number of the answer that is the turn, of several answers with this id; ``None``: none is."""
+def chosen_index(session: Session, alternatives: str) -> int | None:
+    """Return the index of the answer that is the turn, of several answers with this id; ``None``: none is."""
     offered = session.conversation.offers.get(alternatives)
     place = session.conversation.place_of(offered) if offered is not None else None
     ids = [answer.record.id for answer in offered.answers] if offered is not None else []
-    return ids.index(place.turn.id) + 1 if place is not None and place.turn.id in ids else None
+    return ids.index(place.turn.id) if place is not None and place.turn.id in ids else None

@@ -166,14 +166,12 @@ def messages_before(
 
     Pinned turns from before the ``view`` and the summary stand before the turns that are sent as they are.
     """
-    messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
-    for place in view[0]:
-        messages += scope.turn(past, place).messages
+    system = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
+    passed, rest = ([each for place in places for each in scope.turn(past, place).messages] for places in view)
+    summary = list[Message]()
     if scope.summary is not None:
-        messages.append(Message("user", summary_message(scope.summary.text)))
-        messages.append(Message("assistant", SUMMARY_ANSWER))
-    for place in view[1]:
-        messages += scope.turn(past, place).messages
+        summary = [Message("user", summary_message(scope.summary.text)), Message("assistant", SUMMARY_ANSWER)]
+    messages = [*system, *passed, *summary, *rest]
     return [target.sendable(message) for message in messages] if past.files else messages
 
 
