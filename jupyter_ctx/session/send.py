@@ -17,7 +17,7 @@ from .info import notices_of
 from .plan import RequestPlan
 from .prompt import Prompt
 from .session import ABOVE, STOPPED_EARLY, Session
-from .stored import answered, stored_answer
+from .stored import answered_turn, stored_answer
 from .summarizer import SummaryDraft, draft_summary, writer
 
 MAKE_ROOM = "%chat summarise, trim or clear makes room."
@@ -114,7 +114,7 @@ def _recorded(
 def _record(session: Session, said: TurnAdded, came: Completion, reply: Reply, turn_id: str) -> None:
     """Record a turn, with the summary that was written for it."""
     sent, summary = came.sent, came.sent.past.summary
-    turn = answered(said.turn, sent, reply, turn_id)
+    turn = answered_turn(said.turn, sent, reply, turn_id)
     is_counted = came.is_counted and reply.usage is not None and not reply.usage.guessed
     known = session.conversation.summaries
     before = [Summarized(summary, "before")] if summary is not None and summary.id not in known else []

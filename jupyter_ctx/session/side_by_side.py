@@ -23,7 +23,7 @@ from .plan import RequestPlan
 from .prompt import Prompt
 from .send import broke_off
 from .session import Session
-from .stored import answered, record_offer, stored_answers
+from .stored import answered_turn, record_offer, stored_answers
 
 NOT_BEGUN = "It was stopped before any text came."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
@@ -173,7 +173,7 @@ class _SideBySide:
                 self._failed(column, error, problem)
             if answer is not None and (answer.text.strip() or error is None):
                 before = self._answers[column]
-                turn = answered(self._said.turn, came.sent, answer, before.record.id)
+                turn = answered_turn(self._said.turn, came.sent, answer, before.record.id)
                 why_none = "" if answer.text.strip() else problem or "The reply was empty."
                 kept = replace(Alternative.of(turn), label=before.label, error=why_none, problem=problem)
                 self._answers[column] = kept

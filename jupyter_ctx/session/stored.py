@@ -138,7 +138,7 @@ def _stored_anywhere(session: Session, said: TurnAdded, prompt: Prompt) -> Reply
     turn = session.journal.answer_to(request_digest(planned.target, planned.request)) if session.journal else None
     reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, prompt.schema)
     if reply is not None:
-        turn = answered(said.turn, planned, reply, new_id(), stored=True)
+        turn = answered_turn(said.turn, planned, reply, new_id(), stored=True)
         session.record_turn(replace(said, turn=turn), planned)
     return reply
 
@@ -158,7 +158,7 @@ def stored_reply(turn: Turn, schema: Schema | None, source: ReplySource = "store
         return None
 
 
-def answered(asked: Turn, sent: RequestPlan, reply: Reply, turn_id: str, *, stored: bool = False) -> Turn:
+def answered_turn(asked: Turn, sent: RequestPlan, reply: Reply, turn_id: str, *, stored: bool = False) -> Turn:
     """Return a turn with its answer, how it was answered, and the view that it was sent with."""
     target, summary = sent.target, sent.scope.summary
     opening = replace(sent, again=()).request if sent.again else sent.request
