@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..context.budget import HALF
-from ..conversation.events import Summarized, TurnAdded
+from ..conversation.events import TurnAdded
 from ..conversation.messages import new_id
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, ProviderError
 from ..providers.base import Reply
@@ -97,7 +97,9 @@ def _recorded(
             for each in came.replies:
                 session.spend(came.sent.target, each)
             if record and came.replies and came.reply is not None:
-                _record(session, said, came, came.reply, turn_id)
+                turn, usage = answered_turn(said.turn, came.sent, came.reply, turn_id), came.reply.usage
+                is_counted = came.is_counted and usage is not None and not usage.guessed
+                session.record_turn(replace(said, turn=turn), came.sent, is_counted=is_counted)
         reply = came.whole()
     except InvalidAnswerError as error:
         error.args = (f"{error} The answer is {kept}.",)
@@ -109,16 +111,6 @@ def _recorded(
         has_begun = bool(reply.text or reply.rounds)
         raise ProviderError(f"{broke_off(reply)} {f'What came is {kept}.' if has_begun else 'No text had come.'}")
     return came
-
-
-def _record(session: Session, said: TurnAdded, came: Completion, reply: Reply, turn_id: str) -> None:
-    """Record a turn, with the summary that was written for it."""
-    sent, summary = came.sent, came.sent.past.summary
-    turn = answered_turn(said.turn, sent, reply, turn_id)
-    is_counted = came.is_counted and reply.usage is not None and not reply.usage.guessed
-    known = session.conversation.summaries
-    before = [Summarized(summary, "before")] if summary is not None and summary.id not in known else []
-    session.record_turn(replace(said, turn=turn), sent, *before, is_counted=is_counted)
 
 
 def broke_off(reply: Reply) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from ..config.settings import Settings, check_setting, kept_settings, restored_settings
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation, ids_of
-from ..conversation.events import Cleared, Event, MemorySet, SystemSet, TurnAdded
+from ..conversation.events import Cleared, Event, MemorySet, Summarized, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.handout import HandedOut
@@ -187,20 +187,21 @@ class Session:
             self.notebook.recorded[type(event)] += 1
         self.save(*events)
 
-    def record_turn(
-        self, said: TurnAdded, sent: RequestPlan | None = None, *before: Event, is_counted: bool = False
-    ) -> None:
-        """Record a turn, ``before`` it what belongs to it; it may have been shown again, and so not have been ``sent``.
+    def record_turn(self, said: TurnAdded, sent: RequestPlan | None = None, *, is_counted: bool = False) -> None:
+        """Record a turn, with the summary that was written for it; it may have been shown again, and not ``sent``.
 
         ``is_counted``: the provider reported the size of its view.
         """
-        self._sent, self._left_view, counted = sent, "", ""
+        self._sent, self._left_view, counted, before = sent, "", "", list[Event]()
         if sent is not None:
             view, usage = sent.key(said.turn.record.id), said.turn.record.usage
             counted = view if is_counted else ""
             # what a schema or a tool takes is not in the next request
             is_plain = sent.target.schema is None and not sent.target.tools and not (usage and usage.includes_tools)
             self._left_view = view if is_plain else ""
+            summary = sent.past.summary
+            if summary is not None and summary.id not in self.conversation.summaries:
+                before = [Summarized(summary, "before")]
         self.change(counted=counted)
         self.record(*before, said)
 
