@@ -181,6 +181,10 @@ class Target:
         self.check_files(message.attachments)
         if self.settings.certainty == "on":
             self.check_logprobs()
+        self.check_tools()
+
+    def check_tools(self) -> None:
+        """Raise InvalidRequestError where functions are offered to a provider or a model that knows none."""
         provider = self.provider
         if self.tools and not (provider.takes_tools and provider.says("tools", ask=True) is not False):
             raise no_tools(self.model, ", ".join(tool.name for tool in self.tools))

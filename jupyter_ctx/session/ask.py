@@ -95,7 +95,8 @@ class Asker:
         """Return the request as it is sent; its server is asked for its window, and started."""
         target = self.target(ask, server=True)
         past, question = _past(ask), ask.messages[-1]
-        target.check(question)
+        target.check_files(question.attachments)
+        target.check_tools()
         return plan(question, target, past, len(past.places), ask.system)
 
     def target(self, ask: Ask, *, server: bool) -> Target:

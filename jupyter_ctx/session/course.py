@@ -157,7 +157,7 @@ def _table_in(text: str) -> tuple[dict[str, Any], list[str]]:
         except (ValueError, RecursionError):
             wrong.append(f"line {number} ({shortened(line, MOST_LINE)})")
     named = ", ".join(wrong[:MOST_WRONG]) + (" and more" if len(wrong) > MOST_WRONG else "")
-    return table, [f"it is not TOML ({problem}), so these lines are ignored: {named or 'none'}."]
+    return table, [f"ignored because it is not TOML ({problem}): {named or 'no line'}."]
 
 
 def _with(settings: Settings, name: str, value: Any) -> Settings:
