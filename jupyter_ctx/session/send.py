@@ -57,7 +57,8 @@ def _planned(
     planned = session.plan(said, prompt, ask=True)
     if planned.cut.start > planned.first:
         session.models.ask_again(planned.target.provider)
-        planned = session.plan(said, prompt, ask=True)
+        if session.target(prompt.options, ask=True, prompt=prompt).window != planned.target.window:
+            planned = session.plan(said, prompt, ask=True)
     if planned.cut.means != "summarise before":
         return planned, []
     draft = _drafted(session, coming)
