@@ -178,7 +178,8 @@ class Target:
 
     def check(self, message: Message) -> None:
         """Raise InvalidRequestError for what cannot be asked there: files, how likely tokens are, or functions."""
-        self.check_files(message.attachments)
+        if message.attachments:
+            self.check_files(message.attachments)
         if self.settings.certainty == "on":
             self.check_logprobs()
         self.check_tools()

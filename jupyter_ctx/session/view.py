@@ -166,12 +166,13 @@ def messages_before(
 
     Pinned turns from before the ``view`` and the summary stand before the turns that are sent as they are.
     """
-    system = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
-    passed, rest = ([each for place in places for each in scope.turn(past, place).messages] for places in view)
-    summary = list[Message]()
+    messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
+    for place in view[0]:
+        messages += scope.turn(past, place).messages
     if scope.summary is not None:
-        summary = [Message("user", summary_message(scope.summary.text)), Message("assistant", SUMMARY_ANSWER)]
-    messages = [*system, *passed, *summary, *rest]
+        messages += (Message("user", summary_message(scope.summary.text)), Message("assistant", SUMMARY_ANSWER))
+    for place in view[1]:
+        messages += scope.turn(past, place).messages
     return [target.sendable(message) for message in messages] if past.files else messages
 
 
