@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import wording as words
-from .config.settings import Settings, default_settings, is_none
+from .config.settings import DEFAULT, Settings, default_settings, is_none
 from .context.context_info import ContextInfo
 from .conversation.conversation import Conversation
 from .conversation.messages import Turn
@@ -193,7 +193,7 @@ class Chat:
         return start(
             template, rows, grid, self.models, settings, chosen,
             lambda run: session.spend_on_run(run.cost, run.unpriced),
-            session.cost_budget_for(self.config), session.notebook.handout.rows, session.check_given,
+            session.cost_budget, session.notebook.handout.rows, session.check_given,
         )  # fmt: skip
 
     def trim(self, turns: int | None = None) -> Change:
@@ -262,10 +262,12 @@ class Chat:
 
     def configure(self, **changes: Any) -> Settings:
         """Change settings of the conversation from now on; an invalid value changes none of them."""
-        changes = self.session.back_to_course(changes)
+        course = self.session.notebook.course
+        back = [name for name, value in changes.items() if value == DEFAULT and name in course.named]
+        changes |= {name: getattr(course.begun, name) for name in back}
         settings = settings_with(self.config, {name: value for name, value in changes.items() if name != "system"})
-        settings = self.session.notebook.course.priced(settings)
-        self.session.notebook.course.check_unlocked(changes)
+        settings = course.priced(settings)
+        course.check_unlocked(changes)
         self.session.learn_functions(changes)
         if changes.keys() & TARGET_SETTINGS:
             self.models.target(settings, ask=False)
@@ -273,8 +275,7 @@ class Chat:
             self.models.target(settings.changed({"model": settings.summary_model}), ask=False)
         if changes.get("window") is not None:
             self.models.reopen(settings)
-        if settings.model != self.config.model:
-            self.session.summary_failures = 0
+        self.session.summary_failures = 0
         if "system" in changes:
             system = changes["system"]
             self.session.act(actions.set_system, "" if system is None or is_none(system) else system)

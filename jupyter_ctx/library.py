@@ -93,7 +93,7 @@ class Library:
         """Return what pays for requests apart from conversations; ``None``: nothing was spent yet, without a cap."""
         if self._current is None and self._course.begun.max_cost is None:
             return None
-        return self.current.session.cost_budget_for(self.current.config)
+        return self.current.session.cost_budget
 
     def rows(self, *, everywhere: bool = False) -> Conversations:
         """Return this notebook's conversations, or all, last opened first; where the store fails, the open ones."""

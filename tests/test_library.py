@@ -180,10 +180,10 @@ def test_nothing_is_sent_where_the_memory_file_cannot_be_read(page: Cells, tmp_p
     file.write_text("I like dogs.")
     page.run("%chat memory notes.md")
     file.write_bytes(b"\xff\xfe\x80")
-    assert page.run("%chat memory") == f"{file}:\n\n"
-    page.run("%chat status")
+    assert "notes.md" in str(page.outcome("%chat memory")[0])
     with pytest.raises(InvalidRequestError, match=r"notes\.md"):
         get_chat().send("Hello?")
+    page.run("%chat")  # which says it instead of figures
     file.write_text("I like birds.")
     assert "I like birds." in page.run("%chat preview")
 

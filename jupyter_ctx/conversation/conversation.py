@@ -99,7 +99,7 @@ class Conversation(Places):
 
     def before(self, brought: str) -> Conversation | None:
         """Return the conversation as it was before it had this turn or summary; ``None``: it never had it."""
-        end = next((number for number, event in enumerate(self._events) if brought in _ids_of(event)), None)
+        end = next((number for number, event in enumerate(self._events) if brought in ids_of(event)), None)
         if end is None:
             return None
         if self._past is None or self._past.length > end:
@@ -218,6 +218,6 @@ def _turns_of(event: Event) -> tuple[Turn, ...]:
     return event.turns if isinstance(event, Added) else ()
 
 
-def _ids_of(event: Event) -> list[str]:
+def ids_of(event: Event) -> list[str]:
     """Return the ids of the turns, or of the summary, that an event brings."""
     return [event.summary.id] if isinstance(event, events.Summarized) else [turn.id for turn in _turns_of(event)]

@@ -327,6 +327,11 @@ class Alternative:
     problem: str = ""
     rounds: tuple[ToolRound, ...] = ()
 
+    @classmethod
+    def of(cls, turn: Turn) -> Alternative:
+        """Return the answer of a turn."""
+        return cls(turn.model, turn.reply, turn.thinking, turn.record, rounds=turn.rounds)
+
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:

@@ -21,10 +21,10 @@ from ..models.registry import settings_with
 from ..providers.base import Reply
 from ..runtime.frontend import Where
 from ..session import actions
-from ..session.actions import turn_of, versions_of
+from ..session.actions import versions_of
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate, ask_each
-from ..session.stored import chosen_answer
+from ..session.stored import chosen_index
 from .answer_parts import ending, figures_of, remarks_on, shown_bundle
 from .command_table import ABOUT_ANSWERS, Call, command
 from .line_options import each_of, settings_of
@@ -102,7 +102,7 @@ class SideBySideCell:
     def _offer(self, answers: Alternatives) -> None:
         """Show the whole answers, and how to take one."""
         self._id, is_page = answers.id, self._place.kind == "notebook"
-        chosen = _chosen_index(self._chat, self._id)
+        chosen = chosen_index(self._chat.session, self._id)
         self._view.close(chosen, () if is_page else (FIRST_TAKEN,))
         if is_page:
             missing = [index for index, answer in enumerate(answers.answers) if answer.error]
@@ -123,7 +123,7 @@ class SideBySideCell:
         if self._bar is None or self._id not in self._chat.conversation.offers:  # a clear has taken them out
             self.close()
             return
-        chosen = _chosen_index(self._chat, self._id)
+        chosen = chosen_index(self._chat.session, self._id)
         self._view.choose(chosen)
         self._bar.update(chosen)
 
@@ -154,10 +154,10 @@ def _compare(call: Call, n: int | None = None) -> dict[str, str]:
     chat = call.chat
     last = next(reversed(chat.conversation.offers.values()), None) if n is None else None
     if last is not None:
-        answers, chosen, asked = last.answers, _chosen_index(chat, last.id), last.asked
+        answers, chosen, asked = last.answers, chosen_index(chat.session, last.id), last.asked
     else:
         n = n or len(chat.turns)
-        answers, asked = versions_of(chat.session, n), turn_of(chat.session, n)
+        answers, asked = versions_of(chat.session, n), chat.turns[n - 1]
         chosen = next(i for i, answer in enumerate(answers) if answer.record.id == asked.id)
     if len(answers) < 2:
         raise InvalidRequestError(f"Turn {n} has one answer: there is nothing to compare.")
@@ -169,9 +169,3 @@ def _stored_column(answer: Alternative) -> Column:
     figures = figures_of(answer.record) if answer.reply else None
     forms = json_bundle(answer.reply) if is_json(answer.reply) else None
     return Column(answer.label, answer.reply, footer=figures, error=answer.error, forms=forms)
-
-
-def _chosen_index(chat: Chat, answers: str) -> int | None:
-    """Return the index of the answer that is the turn; its number is one more."""
-    number = chosen_answer(chat.session, answers)
-    return None if number is None else number - 1

@@ -28,7 +28,7 @@ from ..session.attaching import (
 )
 from ..session.complete import nothing
 from ..session.prompt import FromStore, Prompt
-from ..session.send import STOPPED_EARLY
+from ..session.session import STOPPED_EARLY
 from ..template.expressions import fill, unspaced
 from .line_options import settings_of
 from .output_recorder import Execution, OutputRecorder

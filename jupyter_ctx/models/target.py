@@ -176,6 +176,14 @@ class Target:
                 "Gemini and most OpenAI-compatible servers do (-m). Nothing was sent."
             )
 
+    def check(self, message: Message) -> None:
+        """Raise InvalidRequestError for what cannot be asked there: files, how likely tokens are, or functions."""
+        if message.attachments:
+            self.check_files(message.attachments)
+        if self.settings.certainty == "on":
+            self.check_logprobs()
+        self.check_tools()
+
     def check_tools(self) -> None:
         """Raise InvalidRequestError where functions are offered to a provider or a model that knows none."""
         provider = self.provider

@@ -21,7 +21,7 @@ from ..conversation.text_safety import checked
 from ..display.tables import shortened
 from ..errors import ChatError, InvalidRequestError, check_whole_number
 from ..runtime.frontend import Where, here
-from ..runtime.interrupts import Stopper, uninterrupted
+from ..runtime.interrupts import uninterrupted
 from ..shown_as import mimebundle
 from .plan import RequestPlan
 from .prompt import memory_path, memory_text, prompt_text
@@ -116,8 +116,8 @@ def _cut_to(planned: RequestPlan, turns: int | None = None) -> tuple[Plan, int]:
 
 
 def summarize(
-    session: Session, instructions: str | None = None, method: Method | None = None, stopper: Stopper | None = None,
-    turns: int | None = None, by: str = "",
+    session: Session, instructions: str | None = None, method: Method | None = None, turns: int | None = None,
+    by: str = "",
 ) -> Change:  # fmt: skip
     """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay."""
     if turns is not None:
@@ -137,7 +137,7 @@ def summarize(
         is_out = now.summary is None and stored.covers <= {place.turn.id for place in now.places}
         is_wanted = is_out and not session.is_behind
         return _apply(session, events.Summarized(stored), text) if is_wanted else _unchanged(text)
-    draft = draft_summary(session, method, instructions, stopper, turns)
+    draft = draft_summary(session, method, instructions, turns)
     return keep_summary(session, draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
 
 
@@ -161,7 +161,6 @@ def keep_summary(session: Session, draft: SummaryDraft, automatic: Literal["afte
 
 def clear(session: Session) -> Change:
     """Begin anew; system prompt, model and settings stay."""
-    session.begin_anew()
     count = len(session.conversation.places)
     if not count:
         return _unchanged(f"Nothing to clear: {NOT_ONE_TURN}")
@@ -236,8 +235,8 @@ def choose_answer(session: Session, number: int, alternatives: str | None = None
     past = session.conversation
     offered = past.offers.get(alternatives) if alternatives else next(reversed(past.offers.values()), None)
     if offered is None:
-        seen = session.notebook.seen
-        if session.is_behind and any(each.alternatives.id in seen for each in past.newest(events.Offered)):
+        shown = (turn.id for each in past.newest(events.Offered) for turn in each.alternatives.turns)
+        if session.is_behind and not session.notebook.seen.isdisjoint(shown):
             return _unchanged("The answers above are stored, with the one that was taken")
         raise InvalidRequestError("No answers stand side by side: %%chat -m A -m B asks several models at once.")
     answer = _answer_at(offered.answers, number, "What stands side by side")
@@ -296,16 +295,15 @@ def add(session: Session, added: Added) -> Change:
     """
     if not added.turns and added.system is None:
         return _unchanged("Nothing to add: there are no messages")
-    cell, past, seen = here(), session.conversation, session.notebook.seen
+    cell, past = here(), session.conversation
     older, same = past.older(cell.cell, cell.run), [turn.id for turn in _same(session, added, cell)]
     there = [place for place in past.of_cell(cell.cell) if place.turn.id in same]
     if there or (same and session.is_behind):
-        seen.update(same)
+        session.notebook.seen.update(same)
         session.record(*(events.Kept(place.id, cell.run or "", cell.execution) for place in there))
         return _unchanged("Nothing to add: this cell added the same before")
     by: dict[str, Any] = {name: getattr(cell, name) for name in ("cell", "run", "execution", "source")}
     turns = tuple(replace(turn, record=replace(turn.record, **by)) for turn in added.turns)
-    seen.update(turn.id for turn in turns)
     replaced = f" in place of {_named(session, older)}, which this cell added before" if older else ""
     return _apply(session, replace(added, turns=turns), f"Added {words.turns(len(turns))}{replaced}")
 
@@ -328,15 +326,9 @@ def _same(session: Session, added: Added, cell: Where) -> Sequence[Turn]:
 # turns by their numbers
 
 
-def turn_of(session: Session, number: int) -> Turn:
-    """Return a turn by its number, from 1."""
-    return _places(session, (number,))[0].turn
-
-
 def versions_of(session: Session, number: int) -> tuple[Alternative, ...]:
     """Return all answers to a turn as they were written, which numbers them; the current one is among them."""
-    versions = _places(session, (number,))[0].versions
-    return tuple(Alternative(turn.model, turn.reply, turn.thinking, turn.record) for turn in versions)
+    return tuple(map(Alternative.of, _places(session, (number,))[0].versions))
 
 
 def _places(session: Session, numbers: Sequence[int]) -> list[TurnSlot]:

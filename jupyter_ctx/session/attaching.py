@@ -13,9 +13,8 @@ from ..attachments.attached import Attached
 from ..conversation.messages import file_tokens
 from ..errors import ChatInterrupted, InvalidRequestError
 from .prompt import Prompt, attached_parts
-from .send import STOPPED_EARLY
-from .session import Session
-from .stored import room_for, turn_so_far, turns_before
+from .session import STOPPED_EARLY, Session
+from .stored import room_for, turns_around
 from .view import CELL_SOURCE, divided
 
 if TYPE_CHECKING:
@@ -58,14 +57,14 @@ def attachments_of_cells(
     """Return cells of the notebook as they go with a prompt, without what the request that was ``asked`` for holds."""
     from ..attachments.notebook_cells import attached_cells
 
-    parts = (part for turn in turns_before(session, asked) if turn.sources for part in divided(turn))
+    turns, own = turns_around(session, asked)
+    parts = (part for turn in turns if turn.sources for part in divided(turn))
     sent = [(part.text, part.files) for part in parts if part.source]
     attach = partial(
         attached_cells, room=room_for(session, asked.options), redactor=session.redactor(on=redact), sent=sent
     )
-    before = turn_so_far(session, asked) if asked.stored is not None else None
-    if before is not None:
-        texts = _cell_texts((part.source, part.text) for part in divided(before))
+    if own is not None:
+        texts = _cell_texts((part.source, part.text) for part in divided(own))
         older = attach([cell for cell in cells if not cell.is_text or cell.code in texts])
         if _cell_texts((part.name, part.text) for part in older) == texts:
             return older  # Markdown cells that were saved since do not ask again

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 from ..context.budget import HALF
-from ..conversation.events import Summarized, TurnAdded
+from ..conversation.events import TurnAdded
 from ..conversation.messages import new_id
-from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError
+from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, ProviderError
 from ..providers.base import Reply
 from ..runtime.interrupts import uninterrupted
 from ..wording import fill_share, named_turns
@@ -18,11 +16,10 @@ from .complete import Completion, StreamListener, complete, nothing
 from .info import notices_of
 from .plan import RequestPlan
 from .prompt import Prompt
-from .session import ABOVE, Session
-from .stored import record_of, stored_answer
+from .session import ABOVE, STOPPED_EARLY, Session
+from .stored import answered_turn, stored_answer
 from .summarizer import SummaryDraft, draft_summary, writer
 
-STOPPED_EARLY = "stopped before any text came; nothing was recorded."
 MAKE_ROOM = "%chat summarise, trim or clear makes room."
 SUMMARY_FAILURES = 2
 NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
@@ -30,13 +27,11 @@ NEARLY_FULL = 0.85  # of the limit: above this, a line says so before the answer
 
 def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Reply:
     """Send a prompt and record the turn; the reply lacks the notices of the memory file and the store."""
-    with asking(session, prompt) as said:
+    with session.turn(prompt) as said:
         reply = stored_answer(session, said, prompt) if prompt.stored and prompt.record else None
         if reply is not None:
             coming.show(reply)
             return reply
-        if session.conversation.begins_anew(said):
-            session.begin_anew()
         planned, before = _planned(session, said, prompt, coming)
         fill = planned.tokens / max(1, planned.target.limit)
         is_nearly_full = prompt.record and fill <= 1 and _is_first_above(session, NEARLY_FULL, fill)
@@ -51,23 +46,6 @@ def send_prompt(session: Session, prompt: Prompt, coming: StreamListener) -> Rep
             raise ChatInterrupted("stopped after the answer, which is kept.") from None
 
 
-@contextmanager
-def asking(session: Session, prompt: Prompt) -> Iterator[TurnAdded]:
-    """Hold the conversation while a prompt is asked, and notify the listeners."""
-    try:
-        said = prompt.said(session.kept_settings())
-        if not prompt.text.strip():
-            raise InvalidRequestError("The prompt is empty.")
-        with session.turn():
-            yield said
-    except ChatInterrupted:
-        raise
-    except KeyboardInterrupt:  # while a file was read, a model loaded or a summary written
-        raise ChatInterrupted(STOPPED_EARLY) from None
-    finally:
-        session.notify()
-
-
 def _planned(
     session: Session, said: TurnAdded, prompt: Prompt, coming: StreamListener
 ) -> tuple[RequestPlan, list[str]]:  # fmt: skip
@@ -75,21 +53,18 @@ def _planned(
 
     Before anything is left out, a server that reports its window is asked for it anew.
     """
-    options, record = prompt.options, prompt.record
-    coming.on_sent(str(options.get("model") or session.settings.model), "")
-    system, target = session.system_for(options), session.target(options, ask=True, prompt=prompt)
-    planned = session.plan(said, target, system, record=record)
+    coming.on_sent(str(prompt.options.get("model") or session.settings.model), "")
+    planned = session.plan(said, prompt, ask=True)
     if planned.cut.start > planned.first:
-        session.models.ask_again(target.provider)
-        now = session.target(options, ask=True, prompt=prompt)
-        if now.window != target.window:
-            planned = session.plan(said, now, system, record=record)
+        session.models.ask_again(planned.target.provider)
+        if session.target(prompt.options, ask=True, prompt=prompt).window != planned.target.window:
+            planned = session.plan(said, prompt, ask=True)
     if planned.cut.means != "summarise before":
         return planned, []
     draft = _drafted(session, coming)
     if draft.summary is None:
         return planned, [str(Change(draft.text))]
-    shorter = session.plan(said, planned.target, system, record=True, summary=draft.summary)
+    shorter = session.plan(said, prompt, ask=True, summary=draft.summary)
     return shorter, [str(Change(draft.text, before=round(planned.cut.before), after=round(shorter.cut.tokens)))]
 
 
@@ -120,11 +95,12 @@ def _recorded(
                 session.models, planned, coming, prompt.schema, turn_id=turn_id if record else None,
                 previous=session.previous(planned), caller=session.caller(prompt, planned.target),
             )  # fmt: skip
-            session.sent = came.sent
             for each in came.replies:
                 session.spend(came.sent.target, each)
             if record and came.replies and came.reply is not None:
-                _record(session, said, came, came.reply, turn_id)
+                turn, usage = answered_turn(said.turn, came.sent, came.reply, turn_id), came.reply.usage
+                is_counted = came.is_counted and usage is not None and not usage.guessed
+                session.record_turn(replace(said, turn=turn), came.sent, is_counted=is_counted)
         reply = came.whole()
     except InvalidAnswerError as error:
         error.args = (f"{error} The answer is {kept}.",)
@@ -136,17 +112,6 @@ def _recorded(
         has_begun = bool(reply.text or reply.rounds)
         raise ProviderError(f"{broke_off(reply)} {f'What came is {kept}.' if has_begun else 'No text had come.'}")
     return came
-
-
-def _record(session: Session, said: TurnAdded, came: Completion, reply: Reply, turn_id: str) -> None:
-    """Record a turn, with the summary that was written for it."""
-    sent, summary = came.sent, came.sent.past.summary
-    record = record_of(said.turn.record, sent, reply, turn_id)
-    turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, rounds=reply.rounds, record=record)
-    is_counted = came.is_counted and reply.usage is not None and not reply.usage.guessed
-    known = session.conversation.summaries
-    before = [Summarized(summary, "before")] if summary is not None and summary.id not in known else []
-    session.record_turn(replace(said, turn=turn), sent, *before, is_counted=is_counted)
 
 
 def broke_off(reply: Reply) -> str:

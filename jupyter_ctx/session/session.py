@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -11,15 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ..config.settings import DEFAULT, Settings, check_setting, kept_settings, restored_settings
+from ..config.settings import Settings, check_setting, kept_settings, restored_settings
 from ..context.usage import Spending
-from ..conversation.conversation import Conversation
-from ..conversation.events import Event, MemorySet, Offered, Summarized, SystemSet, TurnAdded
+from ..conversation.conversation import Conversation, ids_of
+from ..conversation.events import Cleared, Event, MemorySet, Summarized, SystemSet, TurnAdded
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.handout import HandedOut
 from ..models.cost_budget import CostBudget
-from ..models.registry import Models, asked_model, settings_with
+from ..models.registry import Models, settings_with
 from ..models.target import Target
 from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from ..tools.functions import Tool
 
 T = TypeVar("T")
+STOPPED_EARLY = "stopped before any text came; nothing was recorded."
 ABOVE = "above "  # begins the keys of lines on how full it is, which are said again after a clear
 # settings that decide how much of a conversation a request has room for
 FITS_BY = frozenset({"model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share"})
@@ -49,7 +49,7 @@ class NotebookState:
     """What all conversations of one notebook share while its kernel runs; the members are shared and changed in place.
 
     ``folder``: the notebook's, where the default memory file is looked for.
-    ``seen``: ids of turns that were answered or shown again since the kernel was started.
+    ``seen``: ids of turns and summaries that came or were shown again since the kernel was started.
     ``notes``: course files with the answer about them.
     ``handout``: the answers that were handed out with the notebook.
     ``course``: what a course's file beside the notebook decides.
@@ -106,34 +106,42 @@ class Session:
         self.functions: dict[str, Tool] = {}  # that settings name
         self.summary_failures = 0  # of those nobody asked for, in a row
         self._latest: NextRequest | None = None  # as of the last change
-        self.sent: RequestPlan | None = None  # the last request, until the conversation is looked at anew
+        self._sent: RequestPlan | None = None  # the last turn's, until the conversation is looked at anew
         self._left_view = ""  # that the last request and its reply left, as ``counted``
         self._is_saved = False
         self._turns = threading.RLock()
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self.has_set_system = False
-        self.clock: Callable[[], float] = time.time
-        self.sent_at: float | None = None  # when the last turn was sent from here, by this clock
-        self.cost_budget = CostBudget(total=total)
+        self._cost_budget = CostBudget(total=total)
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Hold the conversation for one turn, and save what it leads to; actions wait.
+    def turn(self, prompt: Prompt) -> Iterator[TurnAdded]:
+        """Hold the conversation while a prompt is asked, and save what that leads to; actions wait.
 
-        Raises InvalidRequestError for a turn inside a turn.
+        Raises InvalidRequestError for a turn inside a turn, and ChatInterrupted.
         """
-        with self._turns:
-            self._check_no_turn_runs()
-            self.running, before = True, self.conversation.length
-            try:
-                with suppress(Exception):  # of a drawing
-                    self.notify()
-                yield
-            finally:
-                self.running = False
-                with uninterrupted():
-                    if self.conversation.length == before or not self._is_saved:
-                        self.save()  # what a refusal has taught, or a turn that is not recorded
+        try:
+            said = prompt.said(kept_settings(self.defaults, self.settings))
+            if not prompt.text.strip():
+                raise InvalidRequestError("The prompt is empty.")
+            with self._turns:
+                self._check_no_turn_runs()
+                self.running, before = True, self.conversation.length
+                try:
+                    with suppress(Exception):  # of a drawing
+                        self.notify()
+                    yield said
+                finally:
+                    self.running = False
+                    with uninterrupted():
+                        if self.conversation.length == before or not self._is_saved:
+                            self.save()  # what a refusal has taught, or a turn that is not recorded
+        except ChatInterrupted:
+            raise
+        except KeyboardInterrupt:  # while a file was read, a model loaded or a summary written
+            raise ChatInterrupted(STOPPED_EARLY) from None
+        finally:
+            self.notify()
 
     def act(self, action: Callable[..., T], *args: Any, **options: Any) -> T:
         """Do something to the conversation once no turn runs, and notify the listeners. Raises ChatInterrupted."""
@@ -144,7 +152,7 @@ class Session:
             except KeyboardInterrupt:  # perhaps while it was saved
                 raise ChatInterrupted("stopped; %chat history shows what was done.") from None
             finally:
-                self._latest = self.sent = None
+                self._latest = self._sent = None
         self.notify()
         return result
 
@@ -165,40 +173,31 @@ class Session:
         if changes.keys() - {"warned"}:
             self._latest = None
 
-    def begin_anew(self) -> None:
-        """Say again how full it is, and try summaries again."""
-        self.change(warned=frozenset(key for key in self.warned if not key.startswith(ABOVE)))
-        self.summary_failures = 0
-
     def record(self, *events: Event) -> None:
         """Append the events and save them."""
         for event in events:
+            if isinstance(event, Cleared) or (isinstance(event, TurnAdded) and self.conversation.begins_anew(event)):
+                self.warned = frozenset(key for key in self.warned if not key.startswith(ABOVE))
             self.conversation.append(event)
-            if isinstance(event, TurnAdded):
-                self.notebook.seen.add(event.turn.id)
-            elif isinstance(event, Summarized):
-                self.notebook.seen.add(event.summary.id)
-            elif isinstance(event, SystemSet | MemorySet):
-                self.has_set_system = True
-            elif isinstance(event, Offered):
-                self.notebook.seen.update((event.alternatives.id, *(turn.id for turn in event.alternatives.turns)))
+            self.notebook.seen.update(ids_of(event))
+            self.has_set_system |= isinstance(event, SystemSet | MemorySet)
         self.save(*events)
 
-    def record_turn(
-        self, said: TurnAdded, sent: RequestPlan | None = None, *before: Event, is_counted: bool = False
-    ) -> None:
-        """Record a turn, ``before`` it what belongs to it; it may have been shown again, and so not have been ``sent``.
+    def record_turn(self, said: TurnAdded, sent: RequestPlan | None = None, *, is_counted: bool = False) -> None:
+        """Record a turn, with the summary that was written for it; it may have been shown again, and not ``sent``.
 
         ``is_counted``: the provider reported the size of its view.
         """
-        self._left_view, counted = "", ""
+        self._sent, self._left_view, counted, before = sent, "", "", list[Event]()
         if sent is not None:
             view, usage = sent.key(said.turn.record.id), said.turn.record.usage
             counted = view if is_counted else ""
             # what a schema or a tool takes is not in the next request
             is_plain = sent.target.schema is None and not sent.target.tools and not (usage and usage.includes_tools)
             self._left_view = view if is_plain else ""
-            self.sent_at = self.clock() - (said.turn.record.seconds or 0.0)
+            summary = sent.past.summary
+            if summary is not None and summary.id not in self.conversation.summaries:
+                before = [Summarized(summary, "before")]
         self.change(counted=counted)
         self.record(*before, said)
 
@@ -218,7 +217,7 @@ class Session:
         """Return what storage keeps beside the events: what it knows, and what was learned of models."""
         return {
             **self.models.state(),
-            "settings": self.kept_settings(),
+            "settings": kept_settings(self.defaults, self.settings),
             "warned": sorted(self.warned),
             "spent": self.spent,
             "told": dict(self.notebook.notes),
@@ -243,37 +242,28 @@ class Session:
     @property
     def own_system(self) -> str:
         """The conversation's own system prompt, else that of the settings, as where a course's file locks it."""
-        return self._own_system(self.conversation)
+        return self.own_system_of(self.conversation)
 
-    @property
-    def system(self) -> str:
-        """The text that every request begins with: the system prompt and the memory file."""
-        try:
-            return self.system_for({})
-        except InvalidRequestError:  # the file that it names cannot be read: sending raises that
-            return self.own_system
-
-    def system_for(self, options: Mapping[str, Any], past: Conversation | None = None) -> str:
-        """Return the text that a request begins with; a system prompt among its options replaces the conversation's.
-
-        Until a system prompt or a memory file is set in this kernel, it is that of the ``past`` conversation: a cell
-        below may have set it since.
-        """
-        now = self.conversation if past is None or self.has_set_system else past
-        given = options.get("system")
-        system = self._own_system(now) if given is None else given
-        return joined_system(system, memory_path(self.notebook.folder, now.memory))
-
-    def _own_system(self, past: Conversation) -> str:
+    def own_system_of(self, past: Conversation) -> str:
+        """Return the same of a conversation as it was."""
         own = None if "system" in self.notebook.course.locked else past.system
         return (self.settings.system if own is None else own) or ""
 
+    def system_for(self, options: Mapping[str, Any], past: Conversation | None = None) -> str:
+        """Return the text that a request begins with: a system prompt, its own if it has one, and the memory file.
+
+        Until a system prompt or a memory file is set in this kernel, both are those of the ``past`` conversation: a
+        cell below may have set them since. Raises InvalidRequestError for a file that cannot be read.
+        """
+        now = self.conversation if past is None or self.has_set_system else past
+        given = options.get("system")
+        system = self.own_system_of(now) if given is None else given
+        return joined_system(system, memory_path(self.notebook.folder, now.memory))
+
     def memory_file(self) -> tuple[Path | None, str]:
-        """Return the memory file and its text; an empty one where it cannot be read."""
+        """Return the memory file and its text. Raises InvalidRequestError where it cannot be read."""
         path = memory_path(self.notebook.folder, self.conversation.memory)
-        with suppress(InvalidRequestError):  # sending raises it
-            return path, memory_text(path) if path is not None else ""
-        return path, ""
+        return path, "" if path is None else memory_text(path)
 
     def memory_notice(self) -> str | None:
         """Return one line where the default memory file joins the system prompt: at first and after each change."""
@@ -296,7 +286,7 @@ class Session:
         be called; without it those of the settings.
         """
         target = self.models.target(self.settings_for(options, usual), ask=ask)
-        cost_budget = None if target.is_free else self.cost_budget_for(target.settings)
+        cost_budget = None if target.is_free else self.cost_budget
         schema = as_answer(prompt.schema) if prompt is not None else None
         tools = [tool.spec for tool in self._offered(target.settings, prompt)]
         return replace(target, cache_key=self._cache_key, cost_budget=cost_budget, schema=schema, tools=tuple(tools))
@@ -308,8 +298,7 @@ class Session:
 
     def learn_functions(self, settings: Mapping[str, Any]) -> None:
         """Keep the functions that settings name with themselves. Raises InvalidRequestError."""
-        tools = settings.get("tools") or ()
-        functions = [] if isinstance(tools, str) else [each for each in tools if not isinstance(each, str)]
+        functions = [each for each in settings.get("tools") or () if not isinstance(each, str)]
         if functions:
             self.functions.update({tool.spec.name: tool for tool in known_tools(functions, self.functions)})
 
@@ -321,20 +310,11 @@ class Session:
         room = partial(text_room, self.models, settings)
         return ToolCaller(tools, room, self.redactor(), settings.tool_rounds, prompt.confirm, prompt.ask_always)
 
-    def cost_budget_for(self, settings: Settings) -> CostBudget:
-        """Return what pays for requests with these settings, within their cap."""
-        self.cost_budget.cap = settings.max_cost
-        return self.cost_budget
-
-    def back_to_course(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return changes of settings, of which "default" means what the course's file says, where it says anything."""
-        named, begun = self.notebook.course.named, self.defaults
-        back = {name for name, value in changes.items() if name in named and value == DEFAULT}
-        return {name: getattr(begun, name) if name in back else value for name, value in changes.items()}
-
-    def model_of(self, options: Mapping[str, Any]) -> str:
-        """Return the full name of the model that a request with these options goes to; nothing is loaded for it."""
-        return asked_model(self.settings_for(options))
+    @property
+    def cost_budget(self) -> CostBudget:
+        """What pays for requests, within the cap."""
+        self._cost_budget.cap = self.settings.max_cost
+        return self._cost_budget
 
     def check_given(self, names: Collection[str]) -> None:
         """Raise InvalidRequestError for a setting that one request, or one run, may not have of its own."""
@@ -351,40 +331,34 @@ class Session:
         self.check_given(given)
         return self.notebook.course.priced(settings_with(usual, given))
 
-    def kept_settings(self) -> dict[str, Any]:
-        """Return what has been set since the start, as each turn records it."""
-        return kept_settings(self.defaults, self.settings)
-
     def plan(
-        self, said: TurnAdded, target: Target, system: str, *, record: bool, summary: Summary | None = None
-    ) -> RequestPlan:
-        """Return the request for a turn, in its place among earlier turns.
+        self, said: TurnAdded, prompt: Prompt, *, ask: bool, summary: Summary | None = None
+    ) -> RequestPlan:  # fmt: skip
+        """Return the request for a prompt, in its place among earlier turns; ``ask``: as of :meth:`target`.
 
         ``summary`` stands for older turns although it is not recorded yet. Raises ContextOverflowError where
         ``on_overflow`` is "stop" and it does not fit.
         """
+        system, target = self.system_for(prompt.options), self.target(prompt.options, ask=ask, prompt=prompt)
+        record = prompt.record
         is_anew = not record or self.conversation.begins_anew(said)
         past = Conversation() if is_anew else self.conversation
         past = past.summarized(summary) if summary is not None else past
         by, message = said.turn.record, said.turn.messages[0]
         at = past.position(by.cell, by.run, append=said.append)
-        if message.attachments:
-            target.check_files(message.attachments)
-        if target.settings.certainty == "on":
-            target.check_logprobs()
-        target.check_tools()
+        target.check(message)
         asked, usual = target.settings, self.settings
         differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}
         is_last = at in (len(past.places), len(self.conversation.places) - 1)
         lasting = record and is_last and not differs - {"max_tokens"}
-        apart = bool(differs) or (asked is not usual and system != self.system)
+        apart = bool(differs) or (asked is not usual and system != self.system_for({}))
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
         return plan(message, target, past, at, system, lasting=lasting, apart=apart)
 
     def next_plan(self) -> RequestPlan:
         """Return the next request at the conversation's end, with an empty prompt; no server is asked."""
-        return next_plan(self.target({}, ask=False), self.conversation, self.system)
+        return next_plan(self.target({}, ask=False), self.conversation, self.system_for({}))
 
     def pasts_of(self, cell: str | None) -> Iterator[Conversation]:
         """Yield this conversation, then the notebook's others that a cell has asked in, as they are stored."""
@@ -438,22 +412,20 @@ class Session:
 
     def latest(self) -> NextRequest:
         """Return the next request as of the last change: what a cell shows of it is of one moment."""
-        if self._latest is None:
-            sent = self.sent
-            if sent is None or sent.target.settings != self.settings:
-                return self.snapshot()
+        sent = self._sent
+        if self._latest is None and sent is not None and sent.target.settings == self.settings:
             target = self.models.renewed(replace(sent.target, schema=None))
-            self._latest = self._looked_at(next_plan(target, self.conversation, sent.scope.fixed.system))
-        return self._latest
+            self._see(next_plan(target, self.conversation, sent.scope.fixed.system))
+        return self._latest or self.snapshot()
 
     def snapshot(self) -> NextRequest:
         """Return the next request, with an empty prompt, looked at anew, for readers; no server is asked."""
-        self._latest, self.sent = self._looked_at(self.next_plan()), None
-        return self._latest
+        self._sent = None
+        return self._see(self.next_plan())
 
-    def _looked_at(self, planned: RequestPlan) -> NextRequest:
-        allowance = self.cost_budget_for(self.settings).allowance
-        return NextRequest(planned, info_of(planned, self.spent, self.counted, allowance))
+    def _see(self, planned: RequestPlan) -> NextRequest:
+        self._latest = NextRequest(planned, info_of(planned, self.spent, self.counted, self.cost_budget.allowance))
+        return self._latest
 
     # reading
 

@@ -11,20 +11,19 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..conversation.conversation import Conversation
-from ..conversation.events import Chosen, Kept, Offered, TurnAdded
-from ..conversation.messages import INCOMPLETE, Alternative, Alternatives
+from ..conversation.events import TurnAdded
+from ..conversation.messages import Alternative, Alternatives
 from ..errors import ChatError, ChatInterrupted, ProviderError, in_words
-from ..providers.base import Reply, ReplySource
+from ..providers.base import Reply
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..runtime.redaction import Redactor
 from .ask import with_notices
 from .complete import Completion, StreamListener, complete
 from .plan import RequestPlan
 from .prompt import Prompt
-from .send import asking, broke_off
+from .send import broke_off
 from .session import Session
-from .stored import answers_as_then, earlier_answers, record_of, stored_reply
+from .stored import answered_turn, record_offer, stored_answers
 
 NOT_BEGUN = "It was stopped before any text came."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
@@ -46,7 +45,7 @@ def ask_each(session: Session, prompt: Prompt, candidates: Sequence[Candidate], 
     out with the notebook, they are shown as they were, and nothing is asked. Raises ChatError where no answer is whole,
     and ChatInterrupted, which keeps what came.
     """
-    with asking(session, prompt) as said:
+    with session.turn(prompt) as said:
         watcher.begin()
         return _SideBySide(session, prompt, said, candidates, watcher).answers()
 
@@ -57,8 +56,9 @@ class _SideBySide:
     def __init__(
         self, session: Session, prompt: Prompt, said: TurnAdded, candidates: Sequence[Candidate], watcher: Any
     ) -> None:
-        self._session, self._prompt, self._said = session, prompt, said
-        self._candidates, self._watcher = candidates, watcher
+        self._session, self._said, self._watcher = session, said, watcher
+        # no thread can ask whether a function may be called
+        self._prompts = [replace(prompt, options=each.options, confirm=None) for each in candidates]
         self._answers = [Alternative(each.label, error=NOT_BEGUN) for each in candidates]
         self._errors = list[BaseException]()
         self._left = dict[int, RequestPlan]()  # requests whose answers still come
@@ -67,24 +67,23 @@ class _SideBySide:
 
     def answers(self) -> Alternatives:
         """Return the answers, one for each column, and record them."""
-        known, past = self._known() if self._prompt.record and self._prompt.stored else (None, None)
+        prompt = self._prompts[0]
+        known = stored_answers(self._session, self._said, self._prompts) if prompt.record and prompt.stored else None
         if known is not None:
-            self._show_again(known, past)
-            return self._checked(known)
+            for column, (answer, reply) in enumerate(zip(known.answers.answers, known.replies, strict=True)):
+                if reply is None:
+                    self._watcher.failed(column, answer.error)
+                else:
+                    self._watcher.done(column, reply)
+            return self._checked(known.answers)
         is_interrupted = self._ask()
         came = Alternatives(self._said.turn, tuple(self._answers), self._said.append, self._said.new)
-        is_kept = bool(came.turns) and self._prompt.record
+        is_kept = bool(came.turns) and prompt.record
         if is_kept:
-            self._keep(came)
+            record_offer(self._session, came)
         if is_interrupted:
             raise ChatInterrupted(f"stopped; {'the answers so far are kept' if is_kept else 'nothing was recorded'}.")
         return self._checked(came)
-
-    def _keep(self, answers: Alternatives, chosen: str = "") -> None:
-        """Record answers: the ``chosen`` one is the turn, else the first whole one, else the first that there is."""
-        there = [answer for answer in answers.answers if not answer.error]
-        first = next((answer for answer in there if not answer.problem), there[0])
-        self._session.record(Offered(answers), Chosen(answers.id, chosen or first.record.id))
 
     def _checked(self, answers: Alternatives) -> Alternatives:
         """Return the answers. Raises ChatError where none is whole: the only error there is, or all in words."""
@@ -95,71 +94,13 @@ class _SideBySide:
             raise self._errors[0]
         raise ChatError(f"None of the {len(answers.answers)} gave a whole answer. {' '.join(problems)}")
 
-    # answers that are there already
-
-    def _known(self) -> tuple[Alternatives | None, Conversation | None]:
-        """Return answers to the same requests, and the conversation that has them.
-
-        They are the cell's own from before this kernel, else those that were handed out.
-        """
-        asked, is_of_cell = self._said.turn.record, self._prompt.stored != "handed"
-        for past, turn in earlier_answers(self._session, asked.cell, asked.run) if is_of_cell else ():
-            offers = (event.alternatives for event in past.newest(Offered))
-            offered = next((offer for offer in offers if turn.id in [each.id for each in offer.turns]), None)
-            if offered is not None and self._is_same(offered, past):
-                return offered, past
-        return self._handed(), None
-
-    def _is_same(self, offered: Alternatives, past: Conversation) -> bool:
-        """Return whether stored answers are whole, and to just these requests, as they were then."""
-        prompts = [replace(self._prompt, options=candidate.options) for candidate in self._candidates]
-        pairs = zip(offered.answers, prompts, strict=False)
-        came = [(offered.turn(answer), prompt) for answer, prompt in pairs if not answer.error]
-        is_same_count = len(offered.answers) == len(prompts) and bool(came)
-        return is_same_count and all(
-            turn.stop_reason not in INCOMPLETE
-            and stored_reply(turn, prompt.schema) is not None
-            and answers_as_then(self._session, past, turn, self._said, prompt)
-            for turn, prompt in came
-        )
-
-    def _handed(self) -> Alternatives | None:
-        """Return the answers that were handed out, of each model in their order; ``None``: there are fewer."""
-        answers, session, said = list[Alternative](), self._session, self._said
-        models = [session.model_of(candidate.options) for candidate in self._candidates]
-        found = {model: session.notebook.handout.turns(said, model, session.conversation) for model in models}
-        for candidate, model in zip(self._candidates, models, strict=True):
-            turn, _ = next(found[model], (None, None))
-            if turn is None or stored_reply(turn, self._prompt.schema) is None:
-                return None
-            answers.append(Alternative(candidate.label, turn.reply, turn.thinking, turn.record, rounds=turn.rounds))
-        return Alternatives(said.turn, tuple(answers), said.append, said.new)
-
-    def _show_again(self, known: Alternatives, past: Conversation | None) -> None:
-        """Show answers that are there already, and count the cell as run; see also ``_show_again`` of a turn."""
-        session, asked = self._session, self._said.turn.record
-        source: ReplySource = "handout" if past is None else "store"
-        for column, answer in enumerate(known.answers):
-            reply = None if answer.error else stored_reply(known.turn(answer), self._prompt.schema, source)
-            if reply is None:
-                self._watcher.failed(column, answer.error)
-            else:
-                self._watcher.done(column, reply)
-        session.notebook.seen.update((known.id, *(turn.id for turn in known.turns)))
-        place = session.conversation.place_of(known)
-        if place is not None:
-            session.record(Kept(place.id, asked.run or "", asked.execution))
-        elif past is None or not session.is_behind:  # else a clear or an undo has taken it out
-            choices = past.newest(Chosen) if past is not None else ()
-            self._keep(known, next((event.turn for event in choices if event.alternatives == known.id), ""))
-
     # asking
 
     def _ask(self) -> bool:
         """Send the requests at once, and tell the watcher what comes; return whether Ctrl-C stopped it."""
         try:
-            for column, candidate in enumerate(self._candidates):
-                self._begin(column, candidate.options)
+            for column in range(len(self._prompts)):
+                self._begin(column)
             while self._left:
                 self._hear()
         except BaseException as error:
@@ -170,12 +111,10 @@ class _SideBySide:
             return True
         return False
 
-    def _begin(self, column: int, options: Mapping[str, Any]) -> None:
+    def _begin(self, column: int) -> None:
         """Send the request of a column, or show why it cannot be sent."""
-        session, prompt = self._session, self._prompt
         try:
-            target = session.target(options, ask=True, prompt=prompt)
-            self._left[column] = session.plan(self._said, target, session.system_for(options), record=prompt.record)
+            self._left[column] = self._session.plan(self._said, self._prompts[column], ask=True)
         except ChatError as error:
             self._failed(column, error, str(error))
             return
@@ -198,11 +137,10 @@ class _SideBySide:
 
     def _complete(self, column: int) -> None:
         """Complete one request, in a thread of its own."""
-        session, watcher, planned = self._session, self._watcher, self._left[column]
+        session, watcher, prompt, planned = self._session, self._watcher, self._prompts[column], self._left[column]
         tells = (partial(self._tell, each, column) for each in (watcher.feed, watcher.think, watcher.sent))
         piece, thought, sent = tells
-        listener = StreamListener(on_piece=piece, on_thought=thought, on_sent=sent)
-        prompt, came = replace(self._prompt, confirm=None), Completion(planned)  # no thread can ask
+        listener, came = StreamListener(on_piece=piece, on_thought=thought, on_sent=sent), Completion(planned)
         try:
             caller, turn_id = session.caller(prompt, planned.target), self._answers[column].record.id
             came = complete(session.models, planned, listener, prompt.schema, turn_id=turn_id, caller=caller)
@@ -234,10 +172,10 @@ class _SideBySide:
             if error is not None:
                 self._failed(column, error, problem)
             if answer is not None and (answer.text.strip() or error is None):
-                label, turn_id = self._answers[column].label, self._answers[column].record.id
+                before = self._answers[column]
+                turn = answered_turn(self._said.turn, came.sent, answer, before.record.id)
                 why_none = "" if answer.text.strip() else problem or "The reply was empty."
-                record = record_of(self._said.turn.record, came.sent, answer, turn_id)
-                kept = Alternative(label, answer.text, answer.thinking, record, why_none, problem, answer.rounds)
+                kept = replace(Alternative.of(turn), label=before.label, error=why_none, problem=problem)
                 self._answers[column] = kept
 
     def _failed(self, column: int, error: BaseException, problem: str) -> None:

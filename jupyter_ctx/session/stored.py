@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..attachments.attached import TextRoom
 from ..config.settings import MODEL_SETTINGS, Settings, kept_settings, restored_settings
 from ..conversation.conversation import Conversation
-from ..conversation.events import Kept, TurnAdded
-from ..conversation.messages import INCOMPLETE, Turn, TurnRecord, new_id
+from ..conversation.events import Chosen, Kept, Offered, TurnAdded
+from ..conversation.messages import INCOMPLETE, Alternative, Alternatives, Turn, new_id
 from ..conversation.places import TurnSlot
 from ..conversation.schema import Schema
 from ..errors import InvalidAnswerError, InvalidRequestError
-from ..models.registry import settings_with
+from ..models.registry import asked_model, settings_with
 from ..providers.base import Reply, ReplySource
 from ..runtime.frontend import here
 from .complete import NO_ROOM_LEFT, parsed_reply
@@ -28,76 +28,118 @@ ALWAYS_OF_NOW = {"parameters", "max_cost", "confirm_cost"}  # settings that are 
 AFTER_OTHERS = "It was asked after other turns than those that stand before it here."
 
 
-def stored_answer(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
-    """Return an answer to the same request that is there already; one that does not match its schema is none.
+class StoredAnswers(NamedTuple):
+    """Answers to one prompt that are there already.
 
-    The cell's own from an earlier kernel, or any of the user's; else one that was handed out with the notebook.
+    answers: one for each request
+    replies: the same as replies; ``None``: that one failed
+    past: the conversation that has them; ``None``: they were handed out with the notebook
     """
-    reply = None
+
+    answers: Alternatives
+    replies: Sequence[Reply | None]
+    past: Conversation | None = None
+
+
+def stored_answer(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
+    """Return an answer to the same request that is there already, or any of the user's, where those will do."""
     if prompt.stored == "all" and not session.conversation.begins_anew(said):
         reply = _stored_anywhere(session, said, prompt)
-    elif prompt.stored == "cell":
-        reply = _stored_in_cell(session, said, prompt)
-    if reply is None and not session.notebook.handout.is_empty:
-        reply = _handed(session, said, prompt)
-    return reply
+        if reply is not None:
+            return reply
+    known = stored_answers(session, said, [prompt])
+    return known.replies[0] if known is not None else None
 
 
-def _stored_in_cell(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
+def stored_answers(session: Session, said: TurnAdded, prompts: Sequence[Prompt]) -> StoredAnswers | None:
+    """Return answers to requests for one prompt that are there already, and count its cell as run.
+
+    They are the cell's own from an earlier kernel, else those that were handed out with the notebook.
+    """
+    known = _of_the_cell(session, said, prompts) if prompts[0].stored != "handed" else None
+    if known is None and not session.notebook.handout.is_empty:
+        known = _handed(session, said, prompts)
+    if known is not None:
+        _show_again(session, said, known)
+    return known
+
+
+def _of_the_cell(session: Session, said: TurnAdded, prompts: Sequence[Prompt]) -> StoredAnswers | None:
     asked = said.turn.record
     for past, turn in earlier_answers(session, asked.cell, asked.run):
-        is_whole = turn.stop_reason not in INCOMPLETE
-        if is_whole and answers_as_then(session, past, turn, said, prompt):
-            reply = stored_reply(turn, prompt.schema)
-            if reply is not None:
-                _show_again(session, said, turn)
-                return reply
+        offers = (event.alternatives for event in past.newest(Offered)) if len(prompts) > 1 else ()
+        offered = next((offer for offer in offers if turn.id in [each.id for each in offer.turns]), None)
+        answers = offered or Alternatives(said.turn, (Alternative.of(turn),), said.append, said.new)
+        if len(answers.answers) != len(prompts):
+            continue
+        pairs = zip(answers.answers, prompts, strict=True)
+        replies = [
+            None if answer.error else _reply_then(session, past, answers.turn(answer), said, prompt)
+            for answer, prompt in pairs
+        ]
+        if [reply is None for reply in replies] == [bool(answer.error) for answer in answers.answers]:
+            return StoredAnswers(answers, replies, past)
     return None
 
 
-def _show_again(session: Session, said: TurnAdded, turn: Turn) -> None:
-    """Record that a cell's answer was shown again, or its turn where the conversation lacks it.
+def _reply_then(session: Session, past: Conversation, turn: Turn, said: TurnAdded, prompt: Prompt) -> Reply | None:
+    """Return the reply of a turn of ``past``; ``None``: it broke off, or answered another request than this one."""
+    reply = None if turn.stop_reason in INCOMPLETE else stored_reply(turn, prompt.schema)
+    return reply if reply is not None and _answers_as_then(session, past, turn, said, prompt) else None
+
+
+def _handed(session: Session, said: TurnAdded, prompts: Sequence[Prompt]) -> StoredAnswers | None:
+    """Return the answers of each model in the order in which they were handed out; ``None``: there are fewer."""
+    answers, replies = list[Alternative](), list[Reply]()
+    models = [asked_model(session.settings_for(prompt.options)) for prompt in prompts]
+    found = {model: session.notebook.handout.turns(said, model, session.conversation) for model in models}
+    for model, prompt in zip(models, prompts, strict=True):
+        turn, in_place = next(found[model], (None, True))
+        reply = stored_reply(turn, prompt.schema, "handout") if turn is not None else None
+        if turn is None or reply is None:
+            return None
+        answers.append(Alternative.of(turn))
+        replies.append(reply if in_place else replace(reply, notices=(*reply.notices, AFTER_OTHERS)))
+    return StoredAnswers(Alternatives(said.turn, tuple(answers), said.append, said.new), replies)
+
+
+def _show_again(session: Session, said: TurnAdded, known: StoredAnswers) -> None:
+    """Record that answers were shown again, or their turn where the conversation lacks it.
 
     What a clear or an undo took out stays out while cells above the conversation's last turn are run.
     """
-    asked, now = said.turn.record, session.conversation
-    session.notebook.seen.add(turn.id)
-    mine = now.of_cell(asked.cell)
-    place = next((place for place in mine if place.turn.id == turn.id), None)
+    asked, now, turns = said.turn.record, session.conversation, known.answers.turns
+    session.notebook.seen.update(turn.id for turn in turns)
+    same = [(turn, turn.record.digest) for turn in turns]
+    older = now.older(asked.cell, asked.run)
+    place = next((place for place in older if (place.turn, place.turn.record.digest) in same), None)
     if place is not None:
         session.record(Kept(place.id, asked.run or "", asked.execution))
-    elif mine or not session.is_behind:
-        if now.begins_anew(said):
-            session.begin_anew()
-        record = replace(turn.record, run=asked.run, execution=asked.execution, cost=None, stored=True)
-        session.record_turn(replace(said, turn=replace(turn, record=record)))
+        return
+    if known.past is not None and session.is_behind:
+        return
+    if len(known.replies) > 1:
+        choices = known.past.newest(Chosen) if known.past is not None else ()
+        record_offer(session, known.answers, next((e.turn for e in choices if e.alternatives == known.answers.id), ""))
+        return
+    record = replace(turns[0].record, run=asked.run, execution=asked.execution, cost=None, stored=True)
+    session.record_turn(replace(said, turn=replace(turns[0], record=record)))
+
+
+def record_offer(session: Session, answers: Alternatives, chosen: str = "") -> None:
+    """Record several answers: the ``chosen`` one is the turn, else the first whole one, else the first there is."""
+    there = [answer for answer in answers.answers if not answer.error]
+    first = next((answer for answer in there if not answer.problem), there[0])
+    session.record(Offered(answers), Chosen(answers.id, chosen or first.record.id))
 
 
 def _stored_anywhere(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
-    target = session.target(prompt.options, ask=True, prompt=prompt)
-    planned = session.plan(said, target, session.system_for(prompt.options), record=True)
-    turn = session.journal.answer_to(request_digest(target, planned.request)) if session.journal else None
+    planned = session.plan(said, prompt, ask=True)
+    turn = session.journal.answer_to(request_digest(planned.target, planned.request)) if session.journal else None
     reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, prompt.schema)
     if reply is not None:
-        record = replace(record_of(said.turn.record, planned, reply, new_id()), cost=None, stored=True)
-        turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, rounds=reply.rounds, record=record)
+        turn = answered_turn(said.turn, planned, reply, new_id(), stored=True)
         session.record_turn(replace(said, turn=turn), planned)
-    return reply
-
-
-def _handed(session: Session, said: TurnAdded, prompt: Prompt) -> Reply | None:
-    """Return the answer to a prompt that was handed out with the notebook."""
-    past, schema = session.conversation, prompt.schema
-    turn, in_place = next(session.notebook.handout.turns(said, session.model_of(prompt.options), past), (None, True))
-    reply = stored_reply(turn, schema, "handout") if turn is not None else None
-    if turn is None or reply is None:
-        return None
-    reply = reply if in_place else replace(reply, notices=(*reply.notices, AFTER_OTHERS))
-    shown = next(iter(past.older(turn.record.cell, turn.record.run)), None)
-    if shown is not None and (shown.turn, shown.turn.record.digest) == (turn, turn.record.digest):
-        session.record(Kept(shown.id, turn.record.run or "", turn.record.execution))
-        return reply
-    session.record_turn(replace(said, turn=turn))
     return reply
 
 
@@ -116,17 +158,18 @@ def stored_reply(turn: Turn, schema: Schema | None, source: ReplySource = "store
         return None
 
 
-def record_of(asked: TurnRecord, sent: RequestPlan, reply: Reply, turn_id: str) -> TurnRecord:
-    """Return the record of a turn with how it was answered, and the view that it was sent with."""
+def answered_turn(asked: Turn, sent: RequestPlan, reply: Reply, turn_id: str, *, stored: bool = False) -> Turn:
+    """Return a turn with its answer, how it was answered, and the view that it was sent with."""
     target, summary = sent.target, sent.scope.summary
     opening = replace(sent, again=()).request if sent.again else sent.request
-    return replace(
-        asked, id=turn_id, start=sent.place_at(sent.cut.start, turn_id), apart=sent.apart,
+    record = replace(
+        asked.record, id=turn_id, start=sent.place_at(sent.cut.start, turn_id), apart=sent.apart, stored=stored,
         shortened=sent.place_at(sent.scope.shortened, turn_id), model=target.model, stop_reason=reply.stop_reason,
         usage=reply.usage, window=target.window.tokens, limit=target.limit, cost=reply.cost, seconds=reply.seconds,
         summary=summary.id if summary else None, at=time.time(), digest=request_digest(target, opening),
         tokens=reply.tokens, citations=reply.citations,
     )  # fmt: skip
+    return replace(asked, reply=reply.text, thinking=reply.thinking, rounds=reply.rounds, record=record)
 
 
 # what cells were answered before this kernel was started
@@ -184,7 +227,7 @@ def room_for(session: Session, options: Mapping[str, Any], among: int = 1) -> Te
 # the request of then
 
 
-def answers_as_then(session: Session, past: Conversation, turn: Turn, said: TurnAdded, prompt: Prompt) -> bool:
+def _answers_as_then(session: Session, past: Conversation, turn: Turn, said: TurnAdded, prompt: Prompt) -> bool:
     """Return whether a turn answered this request: if it were asked with what stood before the turn, and set then.
 
     None of what stood before it may have another answer now.
@@ -212,30 +255,20 @@ def _view_then(
     return scope, scope.in_view(before, start)
 
 
-def turns_before(session: Session, asked: Prompt) -> list[Turn]:
-    """Return the turns that the request for a prompt carries, before it is known how long that is.
+def turns_around(session: Session, asked: Prompt) -> tuple[list[Turn], Turn | None]:
+    """Return the turns that the request for a prompt carries, before it is known how long that is, and its own so far.
 
-    Where its cell was answered before this kernel, those of then.
+    Where its cell was answered before this kernel, they are those of then; else it has none of its own.
     """
+    earlier = earlier_answers(session, asked.cell, asked.run) if asked.stored is not None else iter(())
+    past, own = next(earlier, (session.conversation, None))
     if asked.new or not asked.record:
-        return []
-    for past, turn in earlier_answers(session, asked.cell, asked.run) if asked.stored is not None else ():
-        then = past.before(turn.id)
-        if then is not None:
-            passed, rest = _view_then(past, then, turn, "", append=asked.append)[1]
-            return [place.turn for place in (*passed, *rest)]
-        break
-    target = session.target(asked.options, ask=False)
-    planned = session.plan(asked.said(), target, session.system_for(asked.options), record=True)
-    return [place.turn for place in planned.places]
-
-
-def turn_so_far(session: Session, asked: Prompt) -> Turn | None:
-    """Return the turn that the cell of a prompt has so far, or had before this kernel."""
-    for _, turn in earlier_answers(session, asked.cell, asked.run):
-        return turn
-    at = session.conversation.position(asked.cell, asked.run, append=asked.append)
-    return session.conversation.places[at].turn if at < len(session.conversation.places) else None
+        return [], own
+    then = past.before(own.id) if own is not None else None
+    if own is not None and then is not None:
+        passed, rest = _view_then(past, then, own, "", append=asked.append)[1]
+        return [place.turn for place in (*passed, *rest)], own
+    return [place.turn for place in session.plan(asked.said(), asked, ask=False).places], own
 
 
 def settings_of_run(session: Session) -> Settings:
@@ -251,9 +284,9 @@ def settings_of_run(session: Session) -> Settings:
     return settings
 
 
-def chosen_answer(session: Session, alternatives: str) -> int | None:
-    """Return the number of the answer that is the turn, of several answers with this id; ``None``: none is."""
+def chosen_index(session: Session, alternatives: str) -> int | None:
+    """Return the index of the answer that is the turn, of several answers with this id; ``None``: none is."""
     offered = session.conversation.offers.get(alternatives)
     place = session.conversation.place_of(offered) if offered is not None else None
     ids = [answer.record.id for answer in offered.answers] if offered is not None else []
-    return ids.index(place.turn.id) + 1 if place is not None and place.turn.id in ids else None
+    return ids.index(place.turn.id) if place is not None and place.turn.id in ids else None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from time import time
 from typing import Any, ClassVar, NamedTuple
 
 from .. import wording as words
-from ..context.tokens import Meter
 from ..context.usage import Usage
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, StopReason, Summary, Turn
@@ -22,14 +22,7 @@ from .info import NextRequest
 from .plan import RequestPlan
 from .prompt import Prompt
 from .session import Session
-from .view import (
-    PartStatus,
-    PromptPart,
-    answer_parts,
-    asked_and_answered,
-    part_states,
-    prompt_parts,
-)
+from .view import PartStatus, PromptPart, TurnParts, part_states, turn_parts
 
 
 class ViewPart(NamedTuple):
@@ -138,13 +131,13 @@ class View:
 def preview_of(session: Session, prompt: Prompt) -> View:
     """Return the request for a prompt before it is sent, part by part, with what it leaves out."""
     said = prompt.said()
-    target = session.target(prompt.options, ask=False, prompt=prompt)
-    plan = session.plan(said, target, session.system_for(prompt.options), record=prompt.record)
-    scope, meter, total = plan.scope, target.meter, round(plan.tokens)
+    plan = session.plan(said, prompt, ask=False)
+    scope, target, total = plan.scope, plan.target, round(plan.tokens)
+    meter = target.meter
     template, system, summary = meter.fixed_parts(scope.fixed)
     tools, is_counted = round(target.beside_tokens) if target.tools else 0, plan.counted is not None
     before = (place.id for place in plan.past.places[: scope.at])  # a rerun lacks nothing of what comes after its turn
-    turns = dict(zip(before, turn_messages(plan, plan.cut.start), strict=False))
+    turns = dict(zip(before, _turn_messages(plan), strict=False))
     passed, rest = ([part for place in places for part in turns.pop(place.id)] for places in plan.view)
     parts: list[ViewPart] = []
     if scope.fixed.system:
@@ -155,7 +148,8 @@ def preview_of(session: Session, prompt: Prompt) -> View:
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, plan.past)))
     parts += rest
     if plan.message.content:
-        parts.append(_asked(said.turn, plan.size.prompt - tools, "prompt", meter)._replace(exact=is_counted))
+        asked = turn_parts(said.turn, meter, plan.size.prompt - tools)
+        parts.append(_messages(said.turn, asked._replace(exact=is_counted), "prompt")[0])
     added = max(0, total - tools - sum(part.tokens for part in parts)) if round(template) else 0
     return View(
         messages=tuple(parts),
@@ -169,23 +163,27 @@ def preview_of(session: Session, prompt: Prompt) -> View:
     )
 
 
-def turn_messages(plan: RequestPlan, start: int) -> Iterator[tuple[ViewPart, ViewPart]]:
-    """Yield every turn's prompt and what answers it, with what becomes of them in a view that begins at ``start``."""
-    past, scope, meter = plan.past, plan.scope, plan.target.meter
-    for number, (place, state) in enumerate(zip(past.places, part_states(past, scope, start), strict=True), 1):
-        turn = scope.turn(past, place)
-        asked, said, is_reported = asked_and_answered(turn, meter)
-        calls = answer_parts(turn, said, meter)
-        yield (
-            _asked(turn, asked, state, meter)._replace(turn=number, exact=is_reported),
-            ViewPart("assistant", turn.reply, round(said), state, number, is_reported, parts=calls),
-        )
+def _turn_messages(plan: RequestPlan) -> Iterator[tuple[ViewPart, ViewPart]]:
+    """Yield every turn's prompt and what answers it, with what becomes of them in the request."""
+    states = part_states(plan.past, plan.scope, plan.cut.start)
+    for number, (place, state) in enumerate(zip(plan.past.places, states, strict=True), 1):
+        turn = plan.scope.turn(plan.past, place)
+        yield _messages(turn, turn_parts(turn, plan.target.meter), state, number)
 
 
-def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:
-    """Return the prompt of a turn."""
-    size = round(tokens)
-    return ViewPart("user", turn.prompt, size, state, parts=prompt_parts(turn, size, meter))
+def _messages(
+    turn: Turn, parts: TurnParts, state: PartStatus, number: int | None = None
+) -> tuple[ViewPart, ViewPart]:  # fmt: skip
+    """Return the prompt of a turn and what answers it."""
+    prompt, answer = parts.prompt, parts.answer
+    return (
+        ViewPart("user", turn.prompt, _sum(prompt), state, number, parts.exact, prompt if len(prompt) > 1 else ()),
+        ViewPart("assistant", turn.reply, _sum(answer), state, number, parts.exact, answer if len(answer) > 1 else ()),
+    )
+
+
+def _sum(parts: Sequence[PromptPart]) -> int:
+    return sum(part.tokens for part in parts)
 
 
 def _summary_state(summary: Summary, conversation: Conversation) -> PartStatus:
@@ -259,30 +257,29 @@ class History(Table[HistoryRow]):
 
 def history(now: NextRequest) -> History:
     """Return every turn since the last clear."""
-    plan = now.plan
+    plan, past = now.plan, now.plan.past
     is_refused = plan.cut.means == "refuse"  # then nothing is sent, and nothing is left out either
-    messages, stale = turn_messages(plan, plan.first if is_refused else plan.cut.start), plan.past.stale()
+    states = part_states(past, plan.scope, plan.first if is_refused else plan.cut.start)
+    stale, numbers = past.stale(), range(1, len(past.places) + 1)
     rows = History(
-        _row(plan, place, *both, is_stale=place.id in stale)
-        for place, both in zip(plan.past.places, messages, strict=True)
+        _row(plan, number, place, state, is_stale=place.id in stale)
+        for number, place, state in zip(numbers, past.places, states, strict=True)
     )
-    rows.cleared = len(plan.past.cleared)
+    rows.cleared = len(past.cleared)
     return rows
 
 
-def _row(plan: RequestPlan, place: TurnSlot, asked: ViewPart, said: ViewPart, *, is_stale: bool) -> HistoryRow:
-    """Return the row of a place from its messages, as the next request carries them."""
-    turn, parts = place.turn, tuple[PromptPart, ...]()
-    if asked.parts or said.parts:
-        prompt = asked.parts or (PromptPart("", asked.text, tokens=asked.tokens),)
-        parts = (*prompt, *(said.parts or (PromptPart("reply", said.text, tokens=said.tokens),)))
-    is_short = plan.scope.turn(plan.past, place) is not turn
+def _row(plan: RequestPlan, number: int, place: TurnSlot, state: PartStatus, *, is_stale: bool) -> HistoryRow:
+    """Return the row of a turn as the next request carries it."""
+    turn, sent = place.turn, plan.scope.turn(plan.past, place)
+    both = turn_parts(sent, plan.target.meter)
+    parts = (*both.prompt, *both.answer)
     ending = "" if turn.stop_reason == "stop" else turn.stop_reason.replace("_", " ")
-    marks = (ending, "results shortened" if is_short else "", "stale" if is_stale else "")
+    marks = (ending, "results shortened" if sent is not turn else "", "stale" if is_stale else "")
     return HistoryRow(
-        asked.turn or 0, cell_of(place), turn.typed, turn.reply, asked.tokens + said.tokens,
-        plan.target.meter.counted(turn.id), (asked.state, *filter(None, marks)), len(place.versions), turn.model,
-        ", ".join(turn.sources), parts,
+        number, cell_of(place), turn.typed, turn.reply, _sum(parts), plan.target.meter.counted(turn.id),
+        (state, *filter(None, marks)), len(place.versions), turn.model, ", ".join(turn.sources),
+        parts if len(parts) > 2 else (),
     )  # fmt: skip
 
 
@@ -367,10 +364,10 @@ def _price_of(session: Session, plan: RequestPlan, tries: int) -> RequestPrice:
 def _cached(session: Session, planned: RequestPlan) -> tuple[int, float | None]:
     """Return how many tokens of a request a cache holds, as the last report shows, and until when, if known."""
     turn, documented = session.previous(planned), planned.target.cache_seconds
-    if session.sent_at is None or turn is None or turn.usage is None or turn.model != planned.target.model:
+    if turn is None or turn.usage is None or turn.record.at is None or turn.model != planned.target.model:
         return 0, None
-    usage, until = turn.usage, session.sent_at + (documented or MAY_BE_CACHED)
-    if not usage.cache_read_tokens + usage.cache_write_tokens or session.clock() >= until:
+    usage, until = turn.usage, turn.record.at - (turn.record.seconds or 0.0) + (documented or MAY_BE_CACHED)
+    if not usage.cache_read_tokens + usage.cache_write_tokens or time() >= until:
         return 0, None
     return usage.input_tokens, until if documented else None
 

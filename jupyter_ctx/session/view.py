@@ -132,8 +132,8 @@ def ledger_of(past: Conversation, meter: Meter, scope: Scope) -> Ledger:
             for place in new:
                 turn, is_held = scope.turn(past, place) if scope.shortened else place.turn, place.id in held
                 tokens, counted = turn_tokens(turn, meter) if is_held else None, meter.counted(turn.record.id)
-                has_parts = is_held and (turn.record.sources or turn.rounds)
-                within = tokens_within(turn, meter) if has_parts else NOTHING_WITHIN
+                has_parts = is_held and (turn.rounds or any(map(CELL_SOURCE.match, turn.record.sources)))
+                within = _within(turn, meter) if has_parts else NOTHING_WITHIN
                 ledger.append(tokens, pinned=place.pinned, counted=counted, within=within)
     return ledger
 
@@ -170,8 +170,7 @@ def messages_before(
     for place in view[0]:
         messages += scope.turn(past, place).messages
     if scope.summary is not None:
-        messages.append(Message("user", summary_message(scope.summary.text)))
-        messages.append(Message("assistant", SUMMARY_ANSWER))
+        messages += (Message("user", summary_message(scope.summary.text)), Message("assistant", SUMMARY_ANSWER))
     for place in view[1]:
         messages += scope.turn(past, place).messages
     return [target.sendable(message) for message in messages] if past.files else messages
@@ -199,66 +198,57 @@ class PromptPart(NamedTuple):
         return shortened(f"{PART_MARK}{ASIDES.sub('', self.source) or 'typed'}", MOST_PART_LINE)
 
 
-def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...]:
-    """Return the parts of a turn's prompt, which share its ``tokens``; none where nothing went with it."""
-    if not turn.sources:
-        return ()
-    typed, *along = divided(turn)
-    sizes = [meter.tokens(part.text) + file_tokens(part.files, meter.vision) for part in along]
-    shares = _shares(sizes, meter.tokens(typed.text), tokens)
-    first = typed._replace(tokens=tokens - sum(shares))  # with what a message has around it
-    return (first, *(part._replace(tokens=share) for part, share in zip(along, shares, strict=True)))
+class TurnParts(NamedTuple):
+    """A turn in parts: what was typed and what went with it; the calls before the reply, and the reply.
 
-
-def _shares(sizes: Sequence[float], rest: float, tokens: float) -> list[int]:
-    """Return estimated sizes as whole tokens which leave room for the rest of as many ``tokens``."""
-    scale = min(1.0, tokens / max(1.0, sum(sizes) + rest))
-    return [int(scale * size) for size in sizes]
-
-
-def asked_and_answered(turn: Turn, meter: Meter) -> tuple[float, float, bool]:
-    """Return the tokens of a turn's prompt and of what answers it, and whether they are those that were reported.
-
-    Where only their sum was, it is divided as both are estimated.
+    ``exact``: whether the provider has reported how the turn's size is divided among its prompt and its answer.
     """
-    size = turn_tokens(turn, meter)
-    answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
-    if meter.counted(turn.id) and not turn.rounds and 0 < answered < size:
-        return size - answered, answered, True
-    attached = file_tokens(turn.attachments, meter.vision)
-    returned = file_tokens(turn.files, meter.vision) - attached if turn.rounds else 0.0
-    asked, said = meter.message(turn.prompt) + attached, meter.tokens(turn.answered) + returned
-    share = size / max(asked + said, 1.0)
-    return asked * share, said * share, False
+
+    prompt: tuple[PromptPart, ...]
+    answer: tuple[PromptPart, ...]
+    exact: bool = False
 
 
-def answer_parts(turn: Turn, tokens: float, meter: Meter) -> tuple[PromptPart, ...]:
-    """Return the calls before a turn's reply, with their results, and the reply, which share ``tokens``.
+def turn_parts(turn: Turn, meter: Meter, asked: float | None = None) -> TurnParts:
+    """Return a turn in parts, whose tokens sum to its size.
 
-    None where nothing was called.
+    Where nobody has reported how that is divided, it is as all are estimated. ``asked``: the tokens of its prompt,
+    where these are known.
     """
-    pairs = [pair for each in turn.rounds for pair in zip(each.calls, each.results, strict=True)]
-    sizes = [
-        meter.tokens(f"{call.name}{call.arguments}{result.text}") + file_tokens(result.attachments, meter.vision)
-        for call, result in pairs
+
+    def estimated(source: str, text: str, files: tuple[Attachment, ...] = (), call: str = "") -> PromptPart:
+        return PromptPart(source, text, files, round(meter.tokens(call + text) + file_tokens(files, meter.vision)))
+
+    prompt = [estimated(part.source, part.text, part.files) for part in divided(turn)]
+    answer = [
+        estimated(f"{call} → {result.brief}", result.text, result.attachments, f"{call.name}{call.arguments}")
+        for each in turn.rounds
+        for call, result in zip(each.calls, each.results, strict=True)
     ]
-    shares = _shares(sizes, meter.tokens(turn.reply), tokens)
-    calls = [
-        PromptPart(f"{call} → {result.brief}", result.text, result.attachments, share)
-        for (call, result), share in zip(pairs, shares, strict=True)
-    ]
-    return (*calls, PromptPart("reply", turn.reply, tokens=round(tokens) - sum(shares))) if calls else ()
+    answer.append(estimated("reply", turn.reply))
+    size, usage = turn_tokens(turn, meter), turn.usage
+    answered = float(usage.output_tokens - usage.reasoning_tokens) if usage is not None else 0.0
+    is_reported = meter.counted(turn.id) and not turn.rounds and 0 < answered < size
+    if not is_reported:
+        typed, written = (sum(part.tokens for part in parts) for parts in (prompt, answer))
+        answered = size * written / max(1, typed + written)
+    asked = size - answered if asked is None else asked
+    return TurnParts(_shared(prompt, asked, rest=0), _shared(answer, answered, rest=-1), is_reported)
 
 
-def tokens_within(turn: Turn, meter: Meter) -> Within:
+def _shared(parts: Sequence[PromptPart], tokens: float, rest: int) -> tuple[PromptPart, ...]:
+    """Return parts with shares of these tokens; one of them has the ``rest``, such as what a message has around it."""
+    scale = min(1.0, tokens / max(1, sum(part.tokens for part in parts)))
+    shares = [int(scale * part.tokens) for part in parts]
+    shares[rest] += round(tokens) - sum(shares)
+    return tuple(part._replace(tokens=share) for part, share in zip(parts, shares, strict=True))
+
+
+def _within(turn: Turn, meter: Meter) -> Within:
     """Return how many tokens of a turn are cells of the notebook, and calls of functions with their results."""
-    has_cells = any(map(CELL_SOURCE.match, turn.sources))
-    if not has_cells and not turn.rounds:
-        return NOTHING_WITHIN
-    asked, answered, _ = asked_and_answered(turn, meter)
-    parts = prompt_parts(turn, round(asked), meter) if has_cells else ()
-    cells = sum(part.tokens for part in parts if CELL_SOURCE.match(part.source))
-    return Within(cells, sum(part.tokens for part in answer_parts(turn, answered, meter)[:-1]))
+    parts = turn_parts(turn, meter)
+    cells = sum(part.tokens for part in parts.prompt if CELL_SOURCE.match(part.source))
+    return Within(cells, sum(part.tokens for part in parts.answer[:-1]))
 
 
 def divided(turn: Turn) -> Iterator[PromptPart]:

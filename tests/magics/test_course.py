@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -187,17 +186,6 @@ def test_a_lock_holds_for_a_conversation_of_an_earlier_day_and_its_address_stays
     (tmp_path / "jupyter_ctx.toml").unlink()
     opened()
     assert get_chat().system == "Be rude."
-
-
-def test_a_real_kernel_reads_it_and_loading_the_extension_does_not(kernel: Kernel, tmp_path: Path) -> None:
-    course(tmp_path, "temperature = nan\nmax_tokens = 100\nlock = ['max_tokens']\n")
-    kernel.run(f"import os; os.chdir({json.dumps(str(tmp_path))})")
-    assert kernel.run("%load_ext jupyter_ctx") == [] or "toml" not in str(kernel.run("%reload_ext jupyter_ctx"))
-    said = str(kernel.run("%chat config gauge"))
-    assert "jupyter_ctx.toml: temperature" in said
-    assert "sets: max_tokens 100. It locks max_tokens." in said
-    assert "max_tokens is locked" in str(error(kernel.run("%chat config max_tokens 200")))
-    kernel.run("os.chdir('/')")
 
 
 @pytest.mark.parametrize(("answer", "model"), [("y", "openai/gpt-5.4-mini"), ("n", "local/smollm2")])

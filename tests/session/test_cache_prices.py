@@ -16,39 +16,47 @@ from priced import CACHED, INPUT, Priced
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.models.pricing import sending_text
+from jupyter_ctx.models.pricing import RequestPrice, sending_text
 from jupyter_ctx.testing import Answer
 
-NOW = time.mktime((2026, 12, 3, 14, 27, 0, 0, 0, -1))
+NOW = time.mktime((2026, 12, 3, 14, 27, 0, 0, 0, -1))  # of the time of day that is shown
 LONG = "word " * 8_000
 PRICES = (3.0, 15.0, 0.3)
 
 
 @contextmanager
 def talk(dialect: str, model: str, *, written: int = 9_000, read: int = 0, **more: Any) -> Iterator[Chat]:
-    """A chat at 14:27 whose server has reported what it keeps of its first prompt."""
+    """A chat whose server has reported what it keeps of its first prompt."""
     spoken = DIALECTS[dialect]
     answer = spoken.answer("Yes.", sent=9_100, said=3, cached=read, written=written)
     with answering(spoken, answer) as (chat, _):
         other = Chat(model, base_url=chat.config.base_url, api_key="none", **{"prices": PRICES, **more})
-        other.session.clock = lambda: NOW
         other.send(LONG)
         yield other
 
 
 def said_at(chat: Chat, seconds: float) -> str:
     """What a preview says so many seconds after the last reply."""
-    chat.session.clock = lambda: NOW + seconds
-    return sending_text(chat.preview("And now?").price)
+    return sending_text(price_at(chat, seconds))
+
+
+def price_at(chat: Chat, seconds: float) -> RequestPrice:
+    """The price of a preview so many seconds after the last reply."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jupyter_ctx.session.tables.time", lambda: replied_at(chat) + seconds)
+        return chat.preview("And now?").price
+
+
+def replied_at(chat: Chat) -> float:
+    return chat.turns[-1].record.at or 0.0
 
 
 @pytest.mark.parametrize(("ttl", "minutes", "premium"), [("5m", 5, 1.25), ("1h", 60, 2.0)])
 def test_anthropic_keeps_a_prompt_for_its_time_to_live(ttl: str, minutes: int, premium: float) -> None:
     with talk("anthropic", "anthropic/claude-opus-5-5", cache_ttl=ttl) as chat:
-        chat.session.clock = lambda: NOW + 60 * minutes - 60
-        price = chat.preview("And now?").price
+        price = price_at(chat, 60 * minutes - 60)
         assert price.cached_tokens == 9_100
-        assert price.cached_until == pytest.approx(NOW + 60 * minutes, abs=60)
+        assert price.cached_until == pytest.approx(replied_at(chat) + 60 * minutes, abs=60)
         assert price.low == pytest.approx(9_100 * CACHED + (price.input_tokens - 9_100) * INPUT)
         assert price.input == pytest.approx(price.input_tokens * INPUT * premium)
         until = time.strftime("%H:%M", time.localtime(price.cached_until))
@@ -63,7 +71,9 @@ def test_openai_keeps_it_for_half_an_hour_where_it_says_so(model: str, minutes: 
     with talk("completions", model, read=4_000, written=4_000) as chat:
         price = chat.preview("And now?").price
         assert price.cached_tokens == 9_100
-        assert price.cached_until == (None if minutes is None else pytest.approx(NOW + 60 * minutes, abs=60))
+        assert price.cached_until == (
+            None if minutes is None else pytest.approx(replied_at(chat) + 60 * minutes, abs=60)
+        )
         assert ("if still cached" in said_at(chat, 0)) == (minutes is None)
         assert "cached" not in said_at(chat, 3_600)
 

@@ -20,7 +20,7 @@ from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session.actions import versions_of
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.side_by_side import Candidate, ask_each
-from jupyter_ctx.session.stored import chosen_answer
+from jupyter_ctx.session.stored import chosen_index
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 
@@ -75,7 +75,7 @@ def test_the_first_answer_is_the_turn_until_another_is_picked(chat: Chat, provid
     page = Page()
     found = asked(chat, page=page)
     assert replies(chat) == ["At None: Before", "At 0.0: Hello?"]
-    assert chosen_answer(chat.session, found.id) == 1
+    assert chosen_index(chat.session, found.id) == 0
     assert [answer.reply for answer in found.answers] == [f"At {t}: Hello?" for t in (0.0, 1.0, 2.0)]
     assert all(page.pieces[i] == page.replies[i].text == found.answers[i].reply for i in range(3))
     assert {tuple(m.content for m in r.messages) for r in provider.requests[1:]} == {
@@ -83,7 +83,7 @@ def test_the_first_answer_is_the_turn_until_another_is_picked(chat: Chat, provid
     }
     assert str(chat.pick(2)).startswith("Answer 2 (t 1.0) is taken: turn 2")
     assert replies(chat)[1] == "At 1.0: Hello?"
-    assert chosen_answer(chat.session, found.id) == 2
+    assert chosen_index(chat.session, found.id) == 1
 
 
 def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(chat: Chat) -> None:
@@ -94,15 +94,15 @@ def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(ch
     assert replies(chat) == ["At 2.0: Hello?"]
     assert len(versions_of(chat.session, 1)) == 3
     chat.pick(1, 1)
-    assert chosen_answer(chat.session, found.id) == 1
+    assert chosen_index(chat.session, found.id) == 0
     chat.undo()
-    assert chosen_answer(chat.session, found.id) == 3
+    assert chosen_index(chat.session, found.id) == 2
     chat.undo()
-    assert chosen_answer(chat.session, found.id) == 2
+    assert chosen_index(chat.session, found.id) == 1
     chat.undo()
     chat.undo()
     assert chat.turns == ()
-    assert chosen_answer(chat.session, found.id) is None
+    assert chosen_index(chat.session, found.id) is None
     chat.redo()
     assert replies(chat) == ["At 0.0: Hello?"]
     assert not chat.pick(1).changed
@@ -113,8 +113,8 @@ def test_a_cell_that_runs_again_has_its_new_answers_in_the_same_place(chat: Chat
     chat.pick(1)
     chat.send("Later", cell="b", run="2")
     second = asked(chat, "Hi?", cell="a", run="3")
-    assert chosen_answer(chat.session, first.id) is None
-    assert chosen_answer(chat.session, second.id) == 1
+    assert chosen_index(chat.session, first.id) is None
+    assert chosen_index(chat.session, second.id) == 0
     chat.pick(3)
     assert replies(chat) == ["At 2.0: Hi?", "At None: Later"]
     assert len(versions_of(chat.session, 1)) == 6
@@ -183,7 +183,7 @@ def test_answers_are_shown_again_after_a_restart_with_the_choice_and_one_that_fa
         chat.send("After", cell="c", run=run, stored="cell")
         sent.append(len(provider.requests) - before)
         assert [reply.stored for reply in page.replies.values()] == [run > "1"] * 2
-        assert chosen_answer(chat.session, found[1].id) == 3
+        assert chosen_index(chat.session, found[1].id) == 2
         if run == "4":
             asked(chat, cell="a", run="5", stored="cell")
             assert len(provider.requests) == before + 3, "what runs twice in a kernel is asked anew"
