@@ -182,10 +182,10 @@ def _problem(node: ast.AST) -> str:
         case ast.Call(func=called, args=given, keywords=keywords):
             name = getattr(called, "id", getattr(called, "attr", "this"))
             writes = (name in TEXTS and given) or {None, *WRITTEN_TO}.intersection(each.arg for each in keywords)
-            is_listed = name in (FUNCTIONS if isinstance(called, ast.Name) else METHODS)
-            if is_listed:
+            listed = FUNCTIONS if isinstance(called, ast.Name) else METHODS
+            if name in listed:
                 return f"{name}() is not called with these arguments in a prompt" if writes else ""
-            near = nearest_name(name, METHODS, SLIP_SIMILARITY)
+            near = nearest_name(name, listed, SLIP_SIMILARITY)
             return f"{name}() is not called in a prompt{f' (did you mean {near}()?)' if near else ''}"
     return ""
 
