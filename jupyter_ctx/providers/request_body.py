@@ -21,6 +21,7 @@ from ..errors import InvalidRequestError
 from .base import AnswerSchema, Request
 
 LISTS = ("tools", "include")
+NO_ANSWER = "[no answer]"  # stands behind calls that no answer followed
 CALL_ID = r"[A-Za-z0-9_-]{1,40}"
 Parts = list[dict[str, Any]]  # of a message, as an API has them
 
@@ -145,14 +146,17 @@ def sent_parts(each: ToolRound, api: str, calls: Parts, text: Parts) -> Parts:
 def prepared(request: Request) -> Request:
     """Return a request whose calls can be sent: as text where no tools are offered, which APIs want beside calls.
 
-    Nothing stands for an answer that never came behind calls.
+    A text stands for an answer that never came, since some refuse a prompt right behind results.
     """
     if not any(message.round for message in request.messages):
         return request
-    if not request.tools:
-        return as_text(request)
-    said = (each for each in request.messages if each.round or each.attachments or each.content.strip())
-    return replace(request, messages=tuple(said))
+    messages = list[Message]()
+    for message in request.messages:
+        if message.role == "user" and messages and messages[-1].round:
+            messages.append(Message("assistant", NO_ANSWER))
+        messages.append(message)
+    request = replace(request, messages=tuple(messages))
+    return request if request.tools else as_text(request)
 
 
 def as_text(request: Request) -> Request:

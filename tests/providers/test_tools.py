@@ -233,6 +233,14 @@ def test_without_tools_calls_are_text_in_messages_that_alternate(dialect: Dialec
         assert "[called rows(country='NO'), which returned:]\\n12" in json.dumps(request)
 
 
+def test_calls_that_no_answer_followed_have_one_behind_them(dialect: Dialect) -> None:
+    request = Request((*EARLIER[:2], EARLIER[3]), tools=(ROWS,))
+    with served(dialect, dialect.answer("Yes."), dialect.answer("Yes.")) as (provider, seen):
+        reply_to(provider, request)
+        reply_to(provider, replace(request, tools=()))
+    assert all("[no answer]" in json.dumps(sent) for sent in seen)
+
+
 def test_a_schema_of_the_answer_is_told_in_the_prompt_and_not_behind_results() -> None:
     schema = AnswerSchema("Count", {"type": "object", "properties": {"rows": {"type": "integer"}}})
     with served(DIALECTS["completions"], DIALECTS["completions"].answer("{}")) as (provider, seen):

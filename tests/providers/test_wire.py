@@ -396,6 +396,9 @@ def test_lists_of_models_say_who_thinks_and_are_kept(
 def test_azure_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidRequestError, match="AZURE_OPENAI_ENDPOINT"):
         Chat("azure/mine").send("x")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "mine.openai.azure.com")
+    with pytest.raises(InvalidRequestError, match=r"AZURE_OPENAI_ENDPOINT .*https://"):
+        Chat("azure/mine").send("x")
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:1/")
     with pytest.raises(Exception, match="AZURE_OPENAI_API_KEY"):
         Chat("azure/mine").send("x")
