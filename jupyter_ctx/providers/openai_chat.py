@@ -13,7 +13,7 @@ from .adapter import ASK_SECONDS, Adapter
 from .base import Endpoint, ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
 from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
-from .reply_builder import ReplyBuilder, Splitter, late_thought
+from .reply_builder import ReplyBuilder, late_thought, told_apart
 from .request_body import Parts, as_message, as_part, content, sent_calls, sent_state, tool_fields
 from .server_facts import find_row, model_info, reported_tokens
 from .wire import DONE, count, dict_at, dicts_in, text_at
@@ -102,33 +102,44 @@ class ChatCompletions(Adapter):
             return {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
-        splitter, refused = Splitter(), ""
-        details, names = Parts(), set[str]()  # of the reasoning
+        yield from told_apart(self._pieces(events, reply))
+        if all(isinstance(piece, str) for piece in reply.pieces):
+            reply.corrected = late_thought("".join(map(str, reply.pieces)))
+
+    def _pieces(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
+        """Yield thoughts and texts as they came; tell ``reply`` the rest. Mistral sends both in lists of parts.
+
+        Reasoning has one name at DeepSeek and llama.cpp, another at OpenRouter, Groq and vLLM; OpenRouter repeats it in
+        parts, some of them encrypted.
+        """
+        refused, details, names = "", Parts(), set[str]()  # the last two: of the reasoning
         for event in events:
             choice = next((each for each in dicts_in(event.get("choices")) if not each.get("index")), {})
             if choice.get("error"):  # OpenRouter
                 raise Refusal(None, choice)
-            for place in (event, event.get("x_groq"), choice):  # Groq's, and Moonshot's
-                if isinstance(place, dict) and place.get("usage"):
-                    reply.usage = usage_of(dict_at(place, "usage")) or reply.usage
+            used = event.get("usage") or choice.get("usage") or dict_at(event.get("x_groq"), "usage")  # Moonshot, Groq
+            if isinstance(used, dict):
+                reply.usage = usage_of(used) or reply.usage
             reply.whole = event is DONE and reply.usage is not None
             reply.model = text_at(event, "model") or reply.model
             is_first = not (reply.pieces or reply.calls)  # MiniMax repeats the whole answer after the pieces
             delta = dict_at(choice, "delta") or (dict_at(choice, "message") if is_first else {})
             refused += delta.get("refusal") or ""
             if reply.offers_tools:
+                _take_calls(delta, reply)
                 details += dicts_in(delta.get(DETAILS))
                 names |= {name for name in (REASONING, "reasoning") if text_at(delta, name)}
-                _take_calls(delta, reply)
-            for piece in _pieces(delta):
-                yield from splitter.feed(piece) if isinstance(piece, str) else (piece,)
+            text, thought = delta.get("content"), delta.get(REASONING) or delta.get("reasoning") or delta.get(DETAILS)
+            if thought:
+                yield Thought(_texts(thought))
+            if isinstance(text, str):
+                yield text
+            for part in dicts_in(text):
+                yield Thought(_texts(part["thinking"])) if part.get("thinking") else _texts([part])
             if choice.get("logprobs"):
                 reply.logprobs += reported_tokens(dict_at(choice, "logprobs").get("content"))
             if choice.get("finish_reason"):
                 reply.end(str(choice["finish_reason"]))
-        yield splitter.end()
-        if all(isinstance(piece, str) for piece in reply.pieces):
-            reply.corrected = late_thought("".join(map(str, reply.pieces)))
         reply.refuse(refused)
         reply.state = _state(details, names, reply)
 
@@ -212,27 +223,9 @@ def _state(details: Parts, names: set[str], reply: ReplyBuilder) -> dict[str, An
     return {**reasoning, "calls": calls} if any(calls) else reasoning
 
 
-def _pieces(delta: dict[str, Any]) -> list[Piece]:
-    """Return the thoughts and texts in a piece of the answer; Mistral sends both in lists of parts.
-
-    Reasoning has one name at DeepSeek and llama.cpp, another at OpenRouter, Groq and vLLM; OpenRouter repeats it in
-    parts, some of them encrypted.
-    """
-    pieces = list[Piece]()
-    thought = delta.get("reasoning_content") or delta.get("reasoning") or delta.get("reasoning_details")
-    if thought:
-        pieces.append(Thought(thought if isinstance(thought, str) else _texts(thought)))
-    text = delta.get("content")
-    if text and isinstance(text, str):
-        pieces.append(text)
-    elif text:
-        for part in dicts_in(text):
-            thinking = part.get("thinking")
-            pieces.append(_texts([part]) if thinking is None else Thought(_texts(thinking)))
-    return pieces
-
-
-def _texts(parts: Any) -> str:
-    """Return the text in a list of parts."""
-    texts = [part.get("text") or part.get("summary") for part in dicts_in(parts)]
+def _texts(said: Any) -> str:
+    """Return a text, or the text in a list of parts."""
+    if isinstance(said, str):
+        return said
+    texts = [part.get("text") or part.get("summary") for part in dicts_in(said)]
     return "".join([text for text in texts if isinstance(text, str)])

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from ..context.logprobs import TokenLogprob
 from ..context.usage import Usage
@@ -226,55 +226,35 @@ class ReplyBuilder:
             yield ToolCall(name, parts.name, "".join(parts.pieces) or "{}")
 
 
-class Splitter:
-    """Tells what was thought from the text, in the same way however both are cut into pieces.
+def told_apart(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Yield pieces of an answer with its tagged thinking as thoughts, in the same way however the text is cut.
 
-    Whitespace around the thinking belongs to neither. What may still become a tag is held back.
+    White space around the thinking belongs to neither. What may still become a tag is held back; an unclosed thought
+    is all thought.
     """
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._at: Literal["begin", "opened", "thinking", "closed", "text"] = "begin"
-
-    def feed(self, piece: str) -> Sequence[Piece]:
-        """Return what is certain once this piece has arrived."""
-        if self._at == "text":
-            return (piece,)
-        self._held += piece
-        found: list[Piece] = []
-        begun = self._held.lstrip()
-        if self._at == "begin" and begun.startswith(OPEN):
-            self._at, begun = "opened", begun.removeprefix(OPEN).lstrip()
-        elif self._at == "begin" and not OPEN.startswith(begun):
-            self._at = "text"
-            return (self._held,)
-        if self._at == "opened":
-            self._held = begun
-            self._at = "thinking" if begun else "opened"
-        if self._at == "thinking":
-            found.append(Thought(self._thought()))
-        if self._at == "closed":
-            self._held = self._held.lstrip()
-            if self._held:
-                self._at = "text"
-                found.append(self._held)
-        return found
-
-    def end(self) -> Piece:
-        """Return what was held back, at the end of the stream; an unclosed thought is all thought."""
-        if self._at == "text":
-            return ""
-        return self._held if self._at == "begin" else Thought(self._held.rstrip())
-
-    def _thought(self) -> str:
-        """Return what is certainly thought of what is held, without the white space at its end."""
-        before, tag, after = self._held.partition(CLOSE)
-        if tag:
-            self._held, self._at = after, "closed"
-            return before.rstrip()
-        sure = PARTIAL_TAG.sub("", before).rstrip()
-        self._held = before.removeprefix(sure)
-        return sure
+    held, awaited, begins = "", OPEN, True
+    for piece in pieces:
+        if not isinstance(piece, str):
+            yield piece
+            continue
+        held += piece
+        if awaited == OPEN and held.lstrip().startswith(OPEN):
+            held, awaited = held.lstrip().removeprefix(OPEN), CLOSE
+        elif awaited == OPEN and not OPEN.startswith(held.lstrip()):
+            break
+        if awaited == CLOSE:
+            before, tag, after = held.partition(CLOSE)
+            before = before.lstrip() if begins else before
+            sure = (before if tag else PARTIAL_TAG.sub("", before)).rstrip()
+            begins = begins and not sure
+            held, awaited = (after, "") if tag else (before.removeprefix(sure), CLOSE)
+            yield Thought(sure)
+        if not awaited:
+            held = held.lstrip()
+            if held:
+                break
+    yield Thought(held.rstrip()) if awaited == CLOSE else held
+    yield from pieces
 
 
 def late_thought(text: str) -> tuple[str, str] | None:
