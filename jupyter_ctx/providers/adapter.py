@@ -57,6 +57,7 @@ class Adapter(Provider):
         self.truncates = at.truncates
         self.catalogue = "" if at.self_hosted else (at.base_url or at.name)
         self._client = Client(self.address, at.timeout)
+        self._missing: dict[str, Refusal] = {}  # how it refused paths that it has not
         self._card, self._asked = ModelInfo(at.model), 0  # what a server of the user's own says of the model
         self._key_path = key_path(at.name, {})  # where is told what is left to spend
         self._refused = refused_at(self.endpoint)
@@ -84,11 +85,7 @@ class Adapter(Provider):
         if not self.count_path:
             return None
         asked = {name: value for name, value in self.body(request).items() if name in COUNTED}
-        try:
-            return int(self._ask(self.count_path, asked)["input_tokens"])
-        except Refusal as refusal:
-            self.count_path = "" if refusal.code == 404 else self.count_path
-            raise
+        return int(self._ask(self.count_path, asked)["input_tokens"])
 
     def _served(self) -> ModelInfo:
         """Return what a server of the user's own says of the model."""
@@ -140,7 +137,7 @@ class Adapter(Provider):
         left_out = sorted([name for name in self._refused.names if name.partition(".")[0] in asked])
         lines = [f"{self.at.model} does not take {name}: sent without it." for name in left_out]
         sent = effort.level if effort is not None else None
-        if request.effort != sent and (request.effort, sent) != ("max", "xhigh"):  # the most that some models have
+        if request.effort != sent:
             instead = "sent without it" if sent is None else f"{sent} was sent"
             lines.append(f"{self.at.model} does not take effort {request.effort}: {instead}.")
         return lines
@@ -177,7 +174,7 @@ class Adapter(Provider):
         """Return what is left to spend with the key, as its gateway says when it is asked; ``None``: unknown."""
         if not self._key_path or self.at.api_key in ("", NO_KEY, BY_ENVIRONMENT):
             return None
-        root = self.address.partition("?")[0].rstrip("/").removesuffix("/v1")
+        root = self.address.removesuffix("/v1")
         with suppress(Exception):  # whatever it answers
             return money_left(self._ask(root + self._key_path))
         return None
@@ -197,9 +194,15 @@ class Adapter(Provider):
         return (in_prompt(request) if form is None or self.tells_schema else request), form
 
     def _ask(self, path: str, body: Mapping[str, Any] | None = None, seconds: float = ASK_SECONDS) -> Any:
-        """Return the JSON that the server answers at a path."""
+        """Return the JSON that the server answers at a path; it is not asked again at one that it has not."""
+        if path in self._missing:
+            raise self._missing[path]
         given = None if body is None else encoded({name: each for name, each in body.items() if each not in NOT_SENT})
-        return self._client.json(path, self._with_key(), given, seconds=seconds)
+        try:
+            return self._client.json(path, self._with_key(), given, seconds=seconds)
+        except Refusal as refusal:
+            self._missing |= {path: refusal} if refusal.code == 404 else {}
+            raise
 
     def _with_key(self) -> dict[str, str]:
         """Return the headers. Raises AuthenticationError where there is no key, or none that can be sent."""
@@ -216,9 +219,8 @@ class Adapter(Provider):
         refusal = error if isinstance(error, Refusal) else None
         if refusal is not None and self._adapts(refusal, request, body):
             return 0.0
-        is_of_tools = refusal is not None and request.tools and tools_error(refusal, self.at.model)
         may_be_billed = request.once and (refusal is None or refusal.code in TOO_LATE)
-        if is_of_tools or may_be_billed or isinstance(error, ChatError) or not delays:
+        if may_be_billed or isinstance(error, ChatError) or not delays:
             return None
         delay = delays.pop(0)
         if refusal is None:

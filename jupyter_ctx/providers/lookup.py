@@ -263,8 +263,6 @@ def _ollama(address: str) -> str:
 
 def _tidied(base_url: str, adapter: Callable[[Endpoint], Provider]) -> str:
     """Return an address without the path of an operation; servers that speak Chat Completions do so below /v1."""
-    if "?" in base_url:
-        return base_url
     base_url = re.sub(OPERATION, "", base_url)
     if adapter in (Anthropic, Google):  # whose paths have the version
         return re.sub(r"/v1(?:beta)?\Z", "", base_url)

@@ -65,7 +65,6 @@ class ChatCompletions(Adapter):
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
         self._root = self.address.removesuffix("/v1")  # the address of what a server offers beside OpenAI's API
-        self._missing: set[str] = set()  # paths that this server has not
         self.count_path = self._root + COUNT_PATH if at.self_hosted else ""  # of llama.cpp
         self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
 
@@ -93,12 +92,9 @@ class ChatCompletions(Adapter):
 
     def _said_at(self, path: str, body: dict[str, Any] | None = None, seconds: float = ASK_SECONDS) -> dict[str, Any]:
         """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""
-        if path in self._missing:
-            return {}
         try:
             return dict_at({"said": self._ask(self._root + path, body, seconds)}, "said")
-        except (Refusal, ValueError) as error:  # another answer than JSON
-            self._missing |= {path} if getattr(error, "code", 404) == 404 else set()
+        except (Refusal, ValueError):  # another answer than JSON
             return {}
 
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:

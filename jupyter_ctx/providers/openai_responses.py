@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +21,6 @@ ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"
 _API = "responses"
 ENCRYPTED, LOGPROBS = "reasoning.encrypted_content", "message.output_text.logprobs"
 SENT_BACK = ("reasoning", "message", "function_call")
-BILLED = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 FAILED = {"message": "the response failed, and no reason was given"}
 THOUGHTS = {  # what comes as a thought, and what numbers its parts
     "response.reasoning_summary_text.delta": "summary_index",
@@ -37,11 +35,6 @@ class Responses(Adapter):
     count_path = "/responses/input_tokens"
     api, reports_logprobs = _API, True
     efforts = RESPONSES_FORMS
-
-    def _headers(self) -> dict[str, str]:
-        """Return the headers that hold the key, and those of the environment that say who is billed."""
-        said = {header: os.environ.get(variable, "") for header, variable in BILLED.items()}
-        return super()._headers() | {header: name for header, name in said.items() if name}
 
     def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
         schema = {"name": request.schema.name, "schema": form, "strict": True} if request.schema and form else None
@@ -94,16 +87,12 @@ def _items(message: Message) -> Parts:
     each = message.round
     if each is None:
         return [{"role": message.role, "content": content(message, _part, "input_text")}]
-    calls = [
-        {"type": "function_call", "call_id": call.id, "name": call.name,
-         "arguments": json.dumps(call.arguments, ensure_ascii=False)}
-        for call in sent_calls(each)
-    ]  # fmt: skip
-    results = [
-        {"type": "function_call_output", "call_id": call.id,
-         "output": content(as_message(call.result), _part, "input_text")}
-        for call in sent_calls(each)
-    ]  # fmt: skip
+    calls, results = Parts(), Parts()
+    for call in sent_calls(each):
+        written = json.dumps(call.arguments, ensure_ascii=False)
+        output = content(as_message(call.result), _part, "input_text")
+        calls.append({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": written})
+        results.append({"type": "function_call_output", "call_id": call.id, "output": output})
     said = [{"role": "assistant", "content": message.content}] if message.content else []
     return [*sent_parts(each, _API, calls, said), *results]
 

@@ -9,7 +9,6 @@ error for whoever gave it.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -141,7 +140,6 @@ class RefusedParameters:
         self.names: set[str] = set()
         self.schemas: set[str] = set()
         self._told: set[str] = set()
-        self._lock = threading.Lock()
 
     def learn(self, refusal: Refusal, request: Request, body: Mapping[str, Any], forms: Sequence[Form]) -> None:
         """Learn from a refusal which field, level of effort or schema the model does not take."""
@@ -155,10 +153,9 @@ class RefusedParameters:
             self.schemas.add(schema_text(request.schema))
 
     def untold(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return the lines that nobody was told before: of many threads, one is told."""
-        with self._lock:
-            new = tuple([line for line in lines if line not in self._told])
-            self._told.update(new)
+        """Return the lines that nobody was told before."""
+        new = tuple([line for line in lines if line not in self._told])
+        self._told.update(new)
         return new
 
 

@@ -201,10 +201,8 @@ def _likely_tokens(reported: Iterable[Mapping[str, Any]]) -> list[Token]:
     """Return the tokens whose probabilities are told; some servers leave out the bytes, or send what are none."""
     tokens = []
     for each in reported:
-        logprob, data = (
-            each.get("logprob", each.get("logProbability")),
-            text_at(each, "token").encode("utf-8", "replace"),
-        )
+        logprob = each.get("logprob", each.get("logProbability"))
+        data = text_at(each, "token").encode("utf-8", "replace")
         if isinstance(each.get("bytes"), list):
             with suppress(TypeError, ValueError):
                 data = bytes(each["bytes"])
