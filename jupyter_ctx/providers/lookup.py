@@ -17,8 +17,7 @@ from .anthropic import Anthropic
 from .base import BY_ENVIRONMENT, NO_KEY, Endpoint, Provider
 from .google import Google
 from .local import LocalProvider
-from .openai_chat import OLLAMA_LOADED, ChatCompletions
-from .openai_responses import Responses
+from .openai import OLLAMA_LOADED, ChatCompletions, Responses
 from .plugins import load_plugin, plugin_names
 
 TIMEOUT = 600.0  # seconds

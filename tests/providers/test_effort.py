@@ -15,7 +15,7 @@ from strict_models import MODELS, StrictModel, at, strict
 from jupyter_ctx import Chat, InvalidRequestError, ProviderError, Reply, judge, sweep
 from jupyter_ctx.config.settings import typed_value
 from jupyter_ctx.providers.error_mapping import Refusal
-from jupyter_ctx.providers.openai_chat import ChatCompletions
+from jupyter_ctx.providers.openai import ChatCompletions
 from jupyter_ctx.providers.parameters import (
     CLAUDE_FORMS,
     EFFORT_ALONE,

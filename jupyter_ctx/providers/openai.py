@@ -1,4 +1,4 @@
-"""Chat Completions, as OpenAI-compatible servers speak it."""
+"""OpenAI's two APIs: Chat Completions, as compatible servers speak it, and Responses, its own and Azure's."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import Any
 
 from ..context.usage import Usage
-from ..conversation.messages import Message, ToolRound
+from ..conversation.messages import Attachment, Message, ToolRound
 from .adapter import ASK_SECONDS, Adapter
 from .base import Endpoint, ModelInfo, Piece, Request, Thought
 from .error_mapping import Refusal
-from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, says_not_taken
+from .parameters import COMPATIBLE_FORMS, EFFORT_ALONE, OWN_SERVER_FORMS, RESPONSES_FORMS, says_not_taken
 from .reply_builder import ReplyBuilder, late_thought, told_apart
-from .request_body import Parts, as_message, as_part, content, sent_calls, sent_state, tool_fields
+from .request_body import Parts, as_message, as_part, content, data_url, sent_calls, sent_parts, sent_state, tool_fields
 from .server_facts import find_row, model_info, reported_tokens
 from .wire import DONE, count, dict_at, dicts_in, text_at
 
@@ -47,19 +47,26 @@ def usage_of(reported: Mapping[str, Any]) -> Usage | None:
 
 OPENAI = "https://api.openai.com/v1"
 LENGTH, NEWER_LENGTH = "max_tokens", "max_completion_tokens"
-_API = "completions"
 REASONING, DETAILS = "reasoning_content", "reasoning_details"  # which some servers want back with the calls
 MISTRAL_ID = r"[A-Za-z0-9]{9}"
 OLLAMA_LOADED = "/api/ps"
 COUNT_PATH = "/v1/chat/completions/input_tokens"
 OF_RESULTS = "(The files in these results.)"
+ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+ENCRYPTED, LOGPROBS = "reasoning.encrypted_content", "message.output_text.logprobs"
+SENT_BACK = ("reasoning", "message", "function_call")
+FAILED = {"message": "the response failed, and no reason was given"}
+THOUGHTS = {  # what comes as a thought, and what numbers its parts
+    "response.reasoning_summary_text.delta": "summary_index",
+    "response.reasoning_text.delta": "content_index",
+}
 
 
 class ChatCompletions(Adapter):
     """A model behind an OpenAI-compatible endpoint."""
 
     own_address, list_path, path = OPENAI, "/models", "/chat/completions"
-    api, reports_logprobs = _API, True
+    api, reports_logprobs = "completions", True
     tells_schema = True  # many servers constrain the answer only
 
     def __init__(self, at: Endpoint) -> None:
@@ -172,7 +179,7 @@ class ChatCompletions(Adapter):
 
     def _round(self, message: Message, each: ToolRound) -> Parts:
         """Return the messages of calls, of their results, and of the files in these."""
-        state = dict(sent_state(each, _API) or {})
+        state = dict(sent_state(each, self.api) or {})
         extras = dict(enumerate(state.pop("calls", ())))
         sent = sent_calls(each, MISTRAL_ID if self.at.name == "mistral" else r"[\w.:-]{1,64}")
         calls = [
@@ -225,3 +232,91 @@ def _texts(said: Any) -> str:
         return said
     texts = [part.get("text") or part.get("summary") for part in dicts_in(said)]
     return "".join([text for text in texts if isinstance(text, str)])
+
+
+# the Responses API
+
+
+class Responses(Adapter):
+    """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
+
+    own_address, list_path, path = OPENAI, "/models", "/responses"
+    count_path = "/responses/input_tokens"
+    api, reports_logprobs = "responses", True
+    efforts = RESPONSES_FORMS
+
+    def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
+        schema = {"name": request.schema.name, "schema": form, "strict": True} if request.schema and form else None
+        return {
+            "model": self.at.model,
+            "stream": True,
+            "input": [item for message in request.said for item in _items(message)],
+            "instructions": request.system,
+            "max_output_tokens": request.max_tokens,
+            "prompt_cache_key": request.cache_key,
+            "store": False,
+            "temperature": request.temperature,
+            "include": [LOGPROBS] * bool(request.top_logprobs) + [ENCRYPTED] * bool(request.tools),
+            "top_logprobs": request.top_logprobs or None,
+            "text": schema and {"format": {"type": "json_schema", **schema}},
+            # parameters may be left out: a strict mode has none
+            "tools": [{"type": "function", **each, "strict": False} for each in tool_fields(request)],
+        }
+
+    def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
+        refused, items = "", dict[object, dict[str, Any]]()
+        for event in events:
+            kind, item = event.get("type"), event.get("item")
+            if isinstance(item, dict):
+                items[event.get("output_index")] = item
+            if kind == "response.output_text.delta":
+                reply.place = event.get("output_index")
+                reply.logprobs += reported_tokens(event.get("logprobs"))
+                yield text_at(event, "delta")
+            elif kind in THOUGHTS:
+                reply.place = kind, event.get("output_index"), event.get(THOUGHTS[kind])
+                yield Thought(text_at(event, "delta"))
+            elif kind == "response.refusal.delta":
+                refused += text_at(event, "delta")
+            elif kind in ENDS:
+                response = dict_at(event, "response")
+                if kind == "response.failed" or response.get("status") == "failed":
+                    raise Refusal(None, response.get("error") or FAILED)
+                reply.usage = usage_of(dict_at(response, "usage"))
+                reply.model = text_at(response, "model") or reply.model
+                why = text_at(dict_at(response, "incomplete_details"), "reason")
+                reply.end(why or text_at(response, "status") or "completed")
+                items = dict[object, dict[str, Any]](enumerate(dicts_in(response.get("output")))) or items
+        _take_items(items, reply)
+        reply.refuse(refused)
+
+
+def _items(message: Message) -> Parts:
+    """Return a message, or calls and their results; reasoning goes back as it came, before them."""
+    each = message.round
+    if each is None:
+        return [{"role": message.role, "content": content(message, _input_part, "input_text")}]
+    calls, results = Parts(), Parts()
+    for call in sent_calls(each):
+        written = json.dumps(call.arguments, ensure_ascii=False)
+        output = content(as_message(call.result), _input_part, "input_text")
+        calls.append({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": written})
+        results.append({"type": "function_call_output", "call_id": call.id, "output": output})
+    said = [{"role": "assistant", "content": message.content}] if message.content else []
+    return [*sent_parts(each, Responses.api, calls, said), *results]
+
+
+def _take_items(items: dict[object, dict[str, Any]], reply: ReplyBuilder) -> None:
+    """Tell the reply its calls, and what goes back with their results; reasoning that is not in it cannot."""
+    for place, item in items.items():
+        if text_at(item, "type") == "function_call":
+            reply.call(place, text_at(item, "call_id"), text_at(item, "name"), text_at(item, "arguments"))
+    kept = [item for item in items.values() if text_at(item, "type") in SENT_BACK]
+    reply.state = [item for item in kept if item["type"] != "reasoning" or item.get("encrypted_content")]
+
+
+def _input_part(attachment: Attachment) -> dict[str, Any]:
+    url = data_url(attachment)
+    if attachment.kind == "image":
+        return {"type": "input_image", "image_url": url}
+    return {"type": "input_file", "filename": attachment.name, "file_data": url}
