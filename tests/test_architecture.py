@@ -24,7 +24,7 @@ ROOT = PACKAGE.parent
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx", "httpx2", "genai_prices",
     "IPython", "PIL", "imagesize", "jsonschema",
-    "msgspec", "pandas", "psutil", "pydantic", "pydantic_core", "typing_extensions", "xllamacpp",
+    "msgspec", "pandas", "psutil", "pydantic", "typing_extensions", "xllamacpp",
     "markdown_it", "mdit_py_plugins", "pygments", "regex", "resiliparse", "tqdm",
     "ipywidgets", "narwhals",
 )  # fmt: skip

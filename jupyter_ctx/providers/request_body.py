@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -191,11 +192,16 @@ def with_parameters(body: Mapping[str, Any], given: Mapping[str, Any]) -> dict[s
     return {**body, **given, **joined, **lists}
 
 
+@cache
+def _json_writer() -> Callable[[Any], bytes]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Any).dump_json
+
+
 def encoded(body: Mapping[str, Any]) -> bytes:
     """Return a body as JSON. Raises InvalidRequestError for a value that JSON cannot hold."""
-    from pydantic_core import to_json
-
     try:
-        return to_json(body, inf_nan_mode="null")
+        return _json_writer()(body)
     except ValueError as error:
         raise InvalidRequestError(f"A parameter cannot be sent as JSON: {error}.") from None
