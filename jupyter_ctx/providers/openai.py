@@ -94,8 +94,10 @@ class ChatCompletions(Adapter):
         """Return what a server of the user's own answers at a path beside OpenAI's API; empty: nothing."""
         if not self.at.self_hosted:
             return {}
-        with self._translating():
+        try:
             return self._said_at(path, body, self.at.timeout)
+        except Exception as error:
+            raise self._translated(error) from None
 
     def _said_at(self, path: str, body: dict[str, Any] | None = None, seconds: float = ASK_SECONDS) -> dict[str, Any]:
         """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""

@@ -21,7 +21,7 @@ from ..conversation.text_safety import clean
 from .base import Piece, Reply, Request, Thought
 from .error_mapping import Refusal
 from .request_body import written_state
-from .wire import DONE, LEAST_LINE, NOT_JSON, PART, dicts_in, json_values, text_at, too_long
+from .wire import DONE, NOT_JSON, dicts_in, json_values, text_at
 
 REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
     "stop": (
@@ -97,7 +97,6 @@ class ReplyBuilder:
         self._api = api
         self._called: dict[object, CallParts] = {}  # the last call at each place
         self._taken_ids = {call.id for message in request.messages if message.round for call in message.round.calls}
-        self._length = 0
         self._tool_events = 0
         self._titles: dict[str, str] = {}  # of the pages that it cites, by their addresses
         self._last: dict[type, tuple[object, str]] = {}  # the place of the last text and thought, and its end
@@ -138,7 +137,6 @@ class ReplyBuilder:
         if before != place and not (end.isspace() or text[0].isspace()):
             text = f"\n\n{text}"
         self._last[kind] = place, text[-1]
-        self._grow(len(text))
         shown = text if kind is str else Thought(text)
         self.pieces.append(shown)
         return shown
@@ -152,7 +150,6 @@ class ReplyBuilder:
         if not self.offers_tools:
             return
         written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-        self._grow(LEAST_LINE + len(call_id) + len(name) + len(written) + len(str(extra or "")))
         last = self._called.get(place)
         is_other = last is not None and (call_id not in ("", last.id) if last.id else bool(name and last.pieces))
         if last is None or is_other:
@@ -161,11 +158,6 @@ class ReplyBuilder:
         last.id, last.name = last.id or clean(call_id), last.name or clean(name)
         last.pieces += [clean(written)] if written else []
         last.extra.update(extra or {})
-
-    def _grow(self, characters: int) -> None:
-        self._length += characters
-        if self._length > PART:
-            raise too_long("a text", PART)
 
     def end(self, why: str, detail: str = "") -> None:
         """Set the stop reason from the server's word for it; an unknown word is kept as the detail."""

@@ -144,26 +144,20 @@ def sent_parts(each: ToolRound, api: str, calls: Parts, text: Parts) -> Parts:
 
 
 def prepared(request: Request) -> Request:
-    """Return a request whose calls can be sent: as text where no tools are offered, which APIs want beside calls.
+    """Return a request whose calls can be sent.
 
-    A text stands for an answer that never came, since some refuse a prompt right behind results.
+    Where no tools are offered, which APIs want beside calls, they are text behind the prompt that they are made for,
+    with the files of their results. A text stands for an answer that never came, since some refuse a prompt right
+    behind results.
     """
     if not any(message.round for message in request.messages):
         return request
-    messages = list[Message]()
+    messages, is_behind_calls = list[Message](), False
     for message in request.messages:
-        if message.role == "user" and messages and messages[-1].round:
+        if is_behind_calls and message.role == "user":
             messages.append(Message("assistant", NO_ANSWER))
-        messages.append(message)
-    request = replace(request, messages=tuple(messages))
-    return request if request.tools else as_text(request)
-
-
-def as_text(request: Request) -> Request:
-    """Return a request with calls as text behind the prompt that they are made for, where files of results go, too."""
-    messages = list[Message]()
-    for message in request.messages:
-        if message.round is None or not messages:
+        is_behind_calls = message.round is not None
+        if message.round is None or request.tools or not messages:
             messages.append(message)
         else:
             prompt = messages[-1]

@@ -163,11 +163,8 @@ def _window(row: dict[str, Any], keys: Iterable[str], source: Literal["server", 
     found = _tokens(row, keys)
     if not found:
         return None
-    router = isinstance(row.get("top_provider"), dict)  # it may pass on to a smaller one than it lists
     replies = _tokens(row, REPLIES) if source == "provider" else []
-    return ContextWindow(
-        min(found[:2]) if router else found[0], max_output_tokens=next(iter(replies), None), source=source
-    )
+    return ContextWindow(found[0], max_output_tokens=next(iter(replies), None), source=source)
 
 
 def _tokens(row: dict[str, Any], keys: Iterable[str]) -> list[int]:
