@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ..context.context_info import MoneyLeft
-from ..context.windows import ContextWindow, Fact
 from ..conversation.schema import strict_form
 from ..errors import AuthenticationError, ChatError, ProviderConnectionError, ProviderError
 from ..runtime.redaction import without_address_keys
@@ -32,7 +31,6 @@ DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no tex
 ASK_SECONDS = 2.0  # for what a server says of its models, or of what is left to spend
 COUNTED = frozenset({"model", "messages", "input", "instructions", "system", "text", "output_config", "tools"})
 NOT_SENT: tuple[Any, ...] = (None, "", [])  # values of fields that are not sent
-ASK_TIMES = 3  # some know a window only once the model is loaded
 
 
 class Adapter(Provider):
@@ -58,7 +56,6 @@ class Adapter(Provider):
         self.catalogue = "" if at.self_hosted else (at.base_url or at.name)
         self._client = Client(self.address, at.timeout)
         self._missing: dict[str, Refusal] = {}  # how it refused paths that it has not
-        self._card, self._asked = ModelInfo(at.model), 0  # what a server of the user's own says of the model
         self._key_path = key_path(at.name, {})  # where is told what is left to spend
         self._refused = refused_at(self.endpoint)
 
@@ -86,10 +83,6 @@ class Adapter(Provider):
             return None
         asked = {name: value for name, value in self.body(request).items() if name in COUNTED}
         return int(self._ask(self.count_path, asked)["input_tokens"])
-
-    def _served(self) -> ModelInfo:
-        """Return what a server of the user's own says of the model."""
-        return ModelInfo(self.at.model)
 
     def _learn(self, refusal: Refusal, request: Request, body: dict[str, Any]) -> None:
         """Learn from the refusal of a body what the model does not take."""
@@ -141,23 +134,6 @@ class Adapter(Provider):
             instead = "sent without it" if sent is None else f"{sent} was sent"
             lines.append(f"{self.at.model} does not take effort {request.effort}: {instead}.")
         return lines
-
-    def served_window(self, *, ask: bool) -> ContextWindow | None:
-        """Return the window that the server reports for the model it runs; hosted services report none."""
-        if ask and self.at.self_hosted and self._card.served is None and self._asked < ASK_TIMES:
-            self._asked += 1
-            with suppress(Exception):  # whatever it answers, the window stays unknown
-                self._card = self._served()
-        return self._card.served
-
-    def says(self, fact: Fact, *, ask: bool) -> bool | None:
-        """Return whether a fact holds of the model, as a server of the user's own said."""
-        self.served_window(ask=ask)
-        return self._card.facts[fact]
-
-    def forget_window(self) -> None:
-        """Ask the server for its window again the next time."""
-        self._card, self._asked = ModelInfo(self.at.model), 0
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models there are, in one request."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..context.usage import Usage
+from ..context.windows import ContextWindow, Fact
 from ..conversation.messages import Attachment, Message, ToolRound
 from .adapter import ASK_SECONDS, Adapter
 from .base import Endpoint, ModelInfo, Piece, Request, Thought
@@ -51,6 +52,7 @@ REASONING, DETAILS = "reasoning_content", "reasoning_details"  # which some serv
 MISTRAL_ID = r"[A-Za-z0-9]{9}"
 OLLAMA_LOADED = "/api/ps"
 COUNT_PATH = "/v1/chat/completions/input_tokens"
+ASK_TIMES = 3  # some know a window only once the model is loaded
 OF_RESULTS = "(The files in these results.)"
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 ENCRYPTED, LOGPROBS = "reasoning.encrypted_content", "message.output_text.logprobs"
@@ -71,6 +73,7 @@ class ChatCompletions(Adapter):
 
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
+        self._card, self._asked = ModelInfo(at.model), 0  # what a server of the user's own says of the model
         self._root = self.address.removesuffix("/v1")  # the address of what a server offers beside OpenAI's API
         self.count_path = self._root + COUNT_PATH if at.self_hosted else ""  # of llama.cpp
         self.efforts = COMPATIBLE_FORMS.get(at.name) or (OWN_SERVER_FORMS if at.self_hosted else (EFFORT_ALONE,))
@@ -99,6 +102,23 @@ class ChatCompletions(Adapter):
         except Exception as error:
             raise self._translated(error) from None
 
+    def served_window(self, *, ask: bool) -> ContextWindow | None:
+        """Return the window that the server reports for the model it runs."""
+        if ask and self.at.self_hosted and self._card.served is None and self._asked < ASK_TIMES:
+            self._asked += 1
+            with suppress(Exception):  # whatever it answers, the window stays unknown
+                self._card = self._served()
+        return self._card.served
+
+    def says(self, fact: Fact, *, ask: bool) -> bool | None:
+        """Return whether a fact holds of the model, as a server of the user's own said."""
+        self.served_window(ask=ask)
+        return self._card.facts[fact]
+
+    def forget_window(self) -> None:
+        """Ask the server for its window again the next time."""
+        self._card, self._asked = ModelInfo(self.at.model), 0
+
     def _said_at(self, path: str, body: dict[str, Any] | None = None, seconds: float = ASK_SECONDS) -> dict[str, Any]:
         """Return the object that the server answers at a path beside OpenAI's API; empty: it has none there."""
         try:
@@ -109,7 +129,7 @@ class ChatCompletions(Adapter):
     def _read(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         yield from told_apart(self._pieces(events, reply))
         if all(isinstance(piece, str) for piece in reply.pieces):
-            reply.corrected = late_thought("".join(map(str, reply.pieces)))
+            reply.pieces = late_thought("".join(map(str, reply.pieces))) or reply.pieces
 
     def _pieces(self, events: Iterator[dict[str, Any]], reply: ReplyBuilder) -> Iterator[Piece]:
         """Yield thoughts and texts as they came; tell ``reply`` the rest. Mistral sends both in lists of parts.
@@ -167,7 +187,7 @@ class ChatCompletions(Adapter):
         with suppress(Exception):  # whatever it answers
             listed = self._ask(self._root + self.at.loaded_at if is_loaded else self.list_path)
         row = {**find_row(listed, self.at.model, among_many=is_loaded), **beside}
-        return model_info(row, loaded=is_loaded) if row else super()._served()
+        return model_info(row, loaded=is_loaded)
 
     def _messages(self, request: Request) -> Parts:
         messages = Parts()

@@ -88,7 +88,6 @@ class ReplyBuilder:
         self.whole = False  # whether the server marked the end, even without a reason
         self.logprobs: list[TokenLogprob] = []
         self.words: Any = None  # what the server said that is no part of a reply: it counts only where no reply came
-        self.corrected: tuple[str, str] | None = None  # thinking and text, where they were told apart only at the end
         self.place: object = None  # which part of the answer the next piece belongs to
         self.pieces: list[Piece] = []
         self.offers_tools = bool(request.tools)
@@ -192,8 +191,6 @@ class ReplyBuilder:
         """Return the reply made of all pieces."""
         thinking = "".join([piece.text for piece in self.pieces if isinstance(piece, Thought)])
         text = "".join([piece for piece in self.pieces if isinstance(piece, str)])
-        if self.corrected is not None:
-            thinking, text = map(clean, self.corrected)
         usage = self.usage
         if usage is not None and thinking and not usage.reasoning_tokens:
             thought = round(usage.output_tokens * len(thinking) / len(thinking + text))
@@ -249,10 +246,11 @@ def told_apart(pieces: Iterator[Piece]) -> Iterator[Piece]:
     yield from pieces
 
 
-def late_thought(text: str) -> tuple[str, str] | None:
-    """Return thinking and text of a whole reply that has the second tag alone; ``None``: it has not."""
+def late_thought(text: str) -> list[Piece]:
+    """Return thinking and text of a whole reply that has the second tag alone; empty: it has not."""
     before, tag, after = text.partition(CLOSE)
-    if not tag or OPEN in before or len(CODE_FENCE.findall(before)) % 2:
-        return None
     line = before.rpartition("\n")[2] + tag + after[:1]
-    return (before.strip(), after.lstrip()) if LATE.search(line) else None
+    is_in_code = len(CODE_FENCE.findall(before)) % 2
+    if OPEN in before or is_in_code or not LATE.search(line):
+        return []
+    return [Thought(before.strip()), after.lstrip()]

@@ -61,8 +61,8 @@ def in_prompt(request: Request) -> Request:
     """Return a request whose last prompt asks for its schema; one without a schema as it is."""
     if request.schema is None:
         return request
-    prompts = [number for number, message in enumerate(request.messages) if message.role == "user"]
-    number = prompts[-1] if prompts else len(request.messages) - 1
+    last = len(request.messages) - 1
+    number = max((n for n, message in enumerate(request.messages) if message.role == "user"), default=last)
     asked = request.messages[number]
     demand = "Answer with one JSON object that matches this JSON Schema, and with nothing else:"
     content = "\n\n".join(filter(None, (asked.content, f"{demand}\n{schema_text(request.schema)}")))
