@@ -243,10 +243,8 @@ class Adapter(Provider):
             why = f"{where} did not answer within {self.at.timeout:g} s: %chat use MODEL --timeout N allows more."
         elif proxy := _proxy_to(self.address):
             why = f"No connection to {where} through the proxy that {proxy} names ({error}). Check both addresses."
-        elif self.at.base_url is None:
-            why = f"No connection to {where}. Check the network and its proxy."
         else:
-            why = f"No connection to {where}. Check the address, and that the server is running (%chat help servers)."
+            why = f"No connection to {where}. Check the network, and that the server is running (%chat help servers)."
         return ProviderConnectionError(why)
 
 

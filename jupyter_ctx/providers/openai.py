@@ -209,16 +209,12 @@ class ChatCompletions(Adapter):
              "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}}
             for number, call in enumerate(sent)
         ]  # fmt: skip
-        results = [
-            {"role": "tool", "tool_call_id": call.id, "content": as_message(call.result).content} for call in sent
-        ]
+        texts = [(call.id, as_message(call.result).content) for call in sent]
+        results = [{"role": "tool", "tool_call_id": name, "content": text} for name, text in texts]
         files = tuple(file for result in each.results for file in result.attachments)
         shown = [{"role": "user", "content": content(Message("user", OF_RESULTS, files), as_part)}] if files else []
-        return [
-            {"role": "assistant", "content": message.content or None, **state, "tool_calls": calls},
-            *results,
-            *shown,
-        ]
+        said = {"role": "assistant", "content": message.content or None, **state, "tool_calls": calls}
+        return [said, *results, *shown]
 
 
 def _take_calls(delta: dict[str, Any], reply: ReplyBuilder) -> None:
