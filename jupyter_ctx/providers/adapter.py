@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ..context.context_info import MoneyLeft
-from ..context.windows import ContextWindow, Fact
 from ..conversation.schema import strict_form
 from ..errors import AuthenticationError, ChatError, ProviderConnectionError, ProviderError
 from ..runtime.redaction import without_address_keys
@@ -32,7 +31,6 @@ DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no tex
 ASK_SECONDS = 2.0  # for what a server says of its models, or of what is left to spend
 COUNTED = frozenset({"model", "messages", "input", "instructions", "system", "text", "output_config", "tools"})
 NOT_SENT: tuple[Any, ...] = (None, "", [])  # values of fields that are not sent
-ASK_TIMES = 3  # some know a window only once the model is loaded
 
 
 class Adapter(Provider):
@@ -57,7 +55,7 @@ class Adapter(Provider):
         self.truncates = at.truncates
         self.catalogue = "" if at.self_hosted else (at.base_url or at.name)
         self._client = Client(self.address, at.timeout)
-        self._card, self._asked = ModelInfo(at.model), 0  # what a server of the user's own says of the model
+        self._missing: dict[str, Refusal] = {}  # how it refused paths that it has not
         self._key_path = key_path(at.name, {})  # where is told what is left to spend
         self._refused = refused_at(self.endpoint)
 
@@ -84,15 +82,7 @@ class Adapter(Provider):
         if not self.count_path:
             return None
         asked = {name: value for name, value in self.body(request).items() if name in COUNTED}
-        try:
-            return int(self._ask(self.count_path, asked)["input_tokens"])
-        except Refusal as refusal:
-            self.count_path = "" if refusal.code == 404 else self.count_path
-            raise
-
-    def _served(self) -> ModelInfo:
-        """Return what a server of the user's own says of the model."""
-        return ModelInfo(self.at.model)
+        return int(self._ask(self.count_path, asked)["input_tokens"])
 
     def _learn(self, refusal: Refusal, request: Request, body: dict[str, Any]) -> None:
         """Learn from the refusal of a body what the model does not take."""
@@ -140,32 +130,17 @@ class Adapter(Provider):
         left_out = sorted([name for name in self._refused.names if name.partition(".")[0] in asked])
         lines = [f"{self.at.model} does not take {name}: sent without it." for name in left_out]
         sent = effort.level if effort is not None else None
-        if request.effort != sent and (request.effort, sent) != ("max", "xhigh"):  # the most that some models have
+        if request.effort != sent:
             instead = "sent without it" if sent is None else f"{sent} was sent"
             lines.append(f"{self.at.model} does not take effort {request.effort}: {instead}.")
         return lines
 
-    def served_window(self, *, ask: bool) -> ContextWindow | None:
-        """Return the window that the server reports for the model it runs; hosted services report none."""
-        if ask and self.at.self_hosted and self._card.served is None and self._asked < ASK_TIMES:
-            self._asked += 1
-            with suppress(Exception):  # whatever it answers, the window stays unknown
-                self._card = self._served()
-        return self._card.served
-
-    def says(self, fact: Fact, *, ask: bool) -> bool | None:
-        """Return whether a fact holds of the model, as a server of the user's own said."""
-        self.served_window(ask=ask)
-        return self._card.facts[fact]
-
-    def forget_window(self) -> None:
-        """Ask the server for its window again the next time."""
-        self._card, self._asked = ModelInfo(self.at.model), 0
-
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the models there are, in one request."""
-        with self._translating():
+        try:
             return read_cards(self._ask(self.list_path))
+        except Exception as error:
+            raise self._translated(error) from None
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the provider counts them; ``None`` where it does not, or fails."""
@@ -177,7 +152,7 @@ class Adapter(Provider):
         """Return what is left to spend with the key, as its gateway says when it is asked; ``None``: unknown."""
         if not self._key_path or self.at.api_key in ("", NO_KEY, BY_ENVIRONMENT):
             return None
-        root = self.address.partition("?")[0].rstrip("/").removesuffix("/v1")
+        root = self.address.removesuffix("/v1")
         with suppress(Exception):  # whatever it answers
             return money_left(self._ask(root + self._key_path))
         return None
@@ -197,18 +172,20 @@ class Adapter(Provider):
         return (in_prompt(request) if form is None or self.tells_schema else request), form
 
     def _ask(self, path: str, body: Mapping[str, Any] | None = None, seconds: float = ASK_SECONDS) -> Any:
-        """Return the JSON that the server answers at a path."""
+        """Return the JSON that the server answers at a path; it is not asked again at one that it has not."""
+        if path in self._missing:
+            raise self._missing[path]
         given = None if body is None else encoded({name: each for name, each in body.items() if each not in NOT_SENT})
-        return self._client.json(path, self._with_key(), given, seconds=seconds)
+        try:
+            return self._client.json(path, self._with_key(), given, seconds=seconds)
+        except Refusal as refusal:
+            self._missing |= {path: refusal} if refusal.code == 404 else {}
+            raise
 
     def _with_key(self) -> dict[str, str]:
-        """Return the headers. Raises AuthenticationError where there is no key, or none that can be sent."""
+        """Return the headers. Raises AuthenticationError where there is no key."""
         if not self.at.api_key:
             raise AuthenticationError(self.at.no_key)
-        if not self.at.api_key.isascii():
-            raise AuthenticationError(
-                f"The key for {self.at.name} has characters that no key has: %chat key sets another."
-            )
         return self._headers()
 
     def _wait(self, error: Exception, delays: list[float], request: Request, body: dict[str, Any]) -> float | None:
@@ -216,9 +193,8 @@ class Adapter(Provider):
         refusal = error if isinstance(error, Refusal) else None
         if refusal is not None and self._adapts(refusal, request, body):
             return 0.0
-        is_of_tools = refusal is not None and request.tools and tools_error(refusal, self.at.model)
         may_be_billed = request.once and (refusal is None or refusal.code in TOO_LATE)
-        if is_of_tools or may_be_billed or isinstance(error, ChatError) or not delays:
+        if may_be_billed or isinstance(error, ChatError) or not delays:
             return None
         delay = delays.pop(0)
         if refusal is None:
@@ -237,14 +213,6 @@ class Adapter(Provider):
         return self.body(request) != body
 
     # errors
-
-    @contextmanager
-    def _translating(self) -> Iterator[None]:
-        """Raise a ChatError for whatever goes wrong."""
-        try:
-            yield
-        except Exception as error:
-            raise self._translated(error) from None
 
     def _translated(self, error: Exception, request: Request | None = None, *, begun: bool = False) -> ChatError:
         """Return an error as a ChatError without the key in it."""
@@ -275,10 +243,8 @@ class Adapter(Provider):
             why = f"{where} did not answer within {self.at.timeout:g} s: %chat use MODEL --timeout N allows more."
         elif proxy := _proxy_to(self.address):
             why = f"No connection to {where} through the proxy that {proxy} names ({error}). Check both addresses."
-        elif self.at.base_url is None:
-            why = f"No connection to {where}. Check the network and its proxy."
         else:
-            why = f"No connection to {where}. Check the address, and that the server is running (%chat help servers)."
+            why = f"No connection to {where}. Check the network, and that the server is running (%chat help servers)."
         return ProviderConnectionError(why)
 
 

@@ -64,8 +64,7 @@ class Anthropic(Adapter):
         for event in events:
             kind, message, delta = event.get("type"), dict_at(event, "message"), dict_at(event, "delta")
             reply.model = text_at(message, "model") or reply.model
-            yield _piece(dict_at(event, "content_block"))
-            yield _piece(delta)
+            yield _piece(delta or dict_at(event, "content_block"))
             if reply.offers_tools:
                 _take(event, blocks)
             for place in (message, event):  # what is reported later counts, but for zeros that gateways fill in

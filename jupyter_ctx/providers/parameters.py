@@ -9,8 +9,8 @@ error for whoever gave it.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -130,6 +130,7 @@ def refused_levels(words: str, effort: Effort) -> set[str]:
     return {f"effort/{effort.form}"}
 
 
+@dataclass
 class RefusedParameters:
     """What one endpoint does not take, as long as the process lives, and what was told of that.
 
@@ -137,11 +138,9 @@ class RefusedParameters:
     ``schemas``: texts of schemas of answers.
     """
 
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-        self.schemas: set[str] = set()
-        self._told: set[str] = set()
-        self._lock = threading.Lock()
+    names: set[str] = field(default_factory=set)
+    schemas: set[str] = field(default_factory=set)
+    told: set[str] = field(default_factory=set)
 
     def learn(self, refusal: Refusal, request: Request, body: Mapping[str, Any], forms: Sequence[Form]) -> None:
         """Learn from a refusal which field, level of effort or schema the model does not take."""
@@ -155,10 +154,9 @@ class RefusedParameters:
             self.schemas.add(schema_text(request.schema))
 
     def untold(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return the lines that nobody was told before: of many threads, one is told."""
-        with self._lock:
-            new = tuple([line for line in lines if line not in self._told])
-            self._told.update(new)
+        """Return the lines that nobody was told before."""
+        new = tuple([line for line in lines if line not in self.told])
+        self.told.update(new)
         return new
 
 
@@ -181,9 +179,9 @@ def named_field(refusal: Refusal, body: Mapping[str, Any]) -> str | None:
     stated = refusal.parameter.rpartition(".")[2]
     if stated in fields.values():
         return next(name for name, last in fields.items() if last == stated)
-    matches = ((re.search(_pattern(last), refusal.places), name) for name, last in fields.items())
-    found = [(match.start(), name) for match, name in matches if match]
-    return min(found, key=lambda each: each[0])[1] if found else None
+    found = {name: re.search(_pattern(last), refusal.places) for name, last in fields.items()}
+    places = {name: match.start() for name, match in found.items() if match}
+    return min(places, key=places.__getitem__, default=None)
 
 
 def without(body: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ..context.windows import Fact
 from ..conversation.messages import ToolCall
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
-from .base import ModelInfo, Piece, Provider, Reply, Request, SupportsStream, Thought
+from .base import Piece, Provider, Reply, Request, SupportsStream, Thought
 from .request_body import in_prompt, prepared
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class PluginProvider(Provider):
 
     served_window = _own("served_window")
     forget_window = _own("forget_window")
+    cards = _own("cards")
     close = _own("close")
 
     def __init__(self, given: Any, model: str, where: str = "") -> None:
@@ -67,10 +68,6 @@ class PluginProvider(Provider):
         """Return that the model reads images: of one that reads none, ``takes`` says so."""
         del ask
         return True if fact == "images" else None
-
-    def cards(self) -> tuple[ModelInfo, ...]:
-        """Return the models that the provider lists. Raise a ChatError."""
-        return tuple(_own("cards")(self))
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the provider's count, or ``None``."""

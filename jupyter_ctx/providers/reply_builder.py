@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from ..context.logprobs import TokenLogprob
 from ..context.usage import Usage
@@ -21,7 +21,7 @@ from ..conversation.text_safety import clean
 from .base import Piece, Reply, Request, Thought
 from .error_mapping import Refusal
 from .request_body import written_state
-from .wire import DONE, LEAST_LINE, NOT_JSON, PART, dicts_in, json_values, text_at, too_long
+from .wire import DONE, NOT_JSON, dicts_in, json_values, text_at
 
 REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
     "stop": (
@@ -88,7 +88,6 @@ class ReplyBuilder:
         self.whole = False  # whether the server marked the end, even without a reason
         self.logprobs: list[TokenLogprob] = []
         self.words: Any = None  # what the server said that is no part of a reply: it counts only where no reply came
-        self.corrected: tuple[str, str] | None = None  # thinking and text, where they were told apart only at the end
         self.place: object = None  # which part of the answer the next piece belongs to
         self.pieces: list[Piece] = []
         self.offers_tools = bool(request.tools)
@@ -97,7 +96,6 @@ class ReplyBuilder:
         self._api = api
         self._called: dict[object, CallParts] = {}  # the last call at each place
         self._taken_ids = {call.id for message in request.messages if message.round for call in message.round.calls}
-        self._length = 0
         self._tool_events = 0
         self._titles: dict[str, str] = {}  # of the pages that it cites, by their addresses
         self._last: dict[type, tuple[object, str]] = {}  # the place of the last text and thought, and its end
@@ -138,7 +136,6 @@ class ReplyBuilder:
         if before != place and not (end.isspace() or text[0].isspace()):
             text = f"\n\n{text}"
         self._last[kind] = place, text[-1]
-        self._grow(len(text))
         shown = text if kind is str else Thought(text)
         self.pieces.append(shown)
         return shown
@@ -152,7 +149,6 @@ class ReplyBuilder:
         if not self.offers_tools:
             return
         written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-        self._grow(LEAST_LINE + len(call_id) + len(name) + len(written) + len(str(extra or "")))
         last = self._called.get(place)
         is_other = last is not None and (call_id not in ("", last.id) if last.id else bool(name and last.pieces))
         if last is None or is_other:
@@ -161,11 +157,6 @@ class ReplyBuilder:
         last.id, last.name = last.id or clean(call_id), last.name or clean(name)
         last.pieces += [clean(written)] if written else []
         last.extra.update(extra or {})
-
-    def _grow(self, characters: int) -> None:
-        self._length += characters
-        if self._length > PART:
-            raise too_long("a text", PART)
 
     def end(self, why: str, detail: str = "") -> None:
         """Set the stop reason from the server's word for it; an unknown word is kept as the detail."""
@@ -200,8 +191,6 @@ class ReplyBuilder:
         """Return the reply made of all pieces."""
         thinking = "".join([piece.text for piece in self.pieces if isinstance(piece, Thought)])
         text = "".join([piece for piece in self.pieces if isinstance(piece, str)])
-        if self.corrected is not None:
-            thinking, text = map(clean, self.corrected)
         usage = self.usage
         if usage is not None and thinking and not usage.reasoning_tokens:
             thought = round(usage.output_tokens * len(thinking) / len(thinking + text))
@@ -226,61 +215,42 @@ class ReplyBuilder:
             yield ToolCall(name, parts.name, "".join(parts.pieces) or "{}")
 
 
-class Splitter:
-    """Tells what was thought from the text, in the same way however both are cut into pieces.
+def told_apart(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Yield pieces of an answer with its tagged thinking as thoughts, in the same way however the text is cut.
 
-    Whitespace around the thinking belongs to neither. What may still become a tag is held back.
+    White space around the thinking belongs to neither. What may still become a tag is held back; an unclosed thought
+    is all thought.
     """
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._at: Literal["begin", "opened", "thinking", "closed", "text"] = "begin"
-
-    def feed(self, piece: str) -> Sequence[Piece]:
-        """Return what is certain once this piece has arrived."""
-        if self._at == "text":
-            return (piece,)
-        self._held += piece
-        found: list[Piece] = []
-        begun = self._held.lstrip()
-        if self._at == "begin" and begun.startswith(OPEN):
-            self._at, begun = "opened", begun.removeprefix(OPEN).lstrip()
-        elif self._at == "begin" and not OPEN.startswith(begun):
-            self._at = "text"
-            return (self._held,)
-        if self._at == "opened":
-            self._held = begun
-            self._at = "thinking" if begun else "opened"
-        if self._at == "thinking":
-            found.append(Thought(self._thought()))
-        if self._at == "closed":
-            self._held = self._held.lstrip()
-            if self._held:
-                self._at = "text"
-                found.append(self._held)
-        return found
-
-    def end(self) -> Piece:
-        """Return what was held back, at the end of the stream; an unclosed thought is all thought."""
-        if self._at == "text":
-            return ""
-        return self._held if self._at == "begin" else Thought(self._held.rstrip())
-
-    def _thought(self) -> str:
-        """Return what is certainly thought of what is held, without the white space at its end."""
-        before, tag, after = self._held.partition(CLOSE)
-        if tag:
-            self._held, self._at = after, "closed"
-            return before.rstrip()
-        sure = PARTIAL_TAG.sub("", before).rstrip()
-        self._held = before.removeprefix(sure)
-        return sure
+    held, awaited, begins = "", OPEN, True
+    for piece in pieces:
+        if not isinstance(piece, str):
+            yield piece
+            continue
+        held += piece
+        if awaited == OPEN and held.lstrip().startswith(OPEN):
+            held, awaited = held.lstrip().removeprefix(OPEN), CLOSE
+        elif awaited == OPEN and not OPEN.startswith(held.lstrip()):
+            break
+        if awaited == CLOSE:
+            before, tag, after = held.partition(CLOSE)
+            before = before.lstrip() if begins else before
+            sure = (before if tag else PARTIAL_TAG.sub("", before)).rstrip()
+            begins = begins and not sure
+            held, awaited = (after, "") if tag else (before.removeprefix(sure), CLOSE)
+            yield Thought(sure)
+        if not awaited:
+            held = held.lstrip()
+            if held:
+                break
+    yield Thought(held.rstrip()) if awaited == CLOSE else held
+    yield from pieces
 
 
-def late_thought(text: str) -> tuple[str, str] | None:
-    """Return thinking and text of a whole reply that has the second tag alone; ``None``: it has not."""
+def late_thought(text: str) -> list[Piece]:
+    """Return thinking and text of a whole reply that has the second tag alone; empty: it has not."""
     before, tag, after = text.partition(CLOSE)
-    if not tag or OPEN in before or len(CODE_FENCE.findall(before)) % 2:
-        return None
     line = before.rpartition("\n")[2] + tag + after[:1]
-    return (before.strip(), after.lstrip()) if LATE.search(line) else None
+    is_in_code = len(CODE_FENCE.findall(before)) % 2
+    if OPEN in before or is_in_code or not LATE.search(line):
+        return []
+    return [Thought(before.strip()), after.lstrip()]

@@ -21,6 +21,7 @@ from ..errors import InvalidRequestError
 from .base import AnswerSchema, Request
 
 LISTS = ("tools", "include")
+NO_ANSWER = "[no answer]"  # stands behind calls that no answer followed
 CALL_ID = r"[A-Za-z0-9_-]{1,40}"
 Parts = list[dict[str, Any]]  # of a message, as an API has them
 
@@ -60,8 +61,8 @@ def in_prompt(request: Request) -> Request:
     """Return a request whose last prompt asks for its schema; one without a schema as it is."""
     if request.schema is None:
         return request
-    prompts = [number for number, message in enumerate(request.messages) if message.role == "user"]
-    number = prompts[-1] if prompts else len(request.messages) - 1
+    last = len(request.messages) - 1
+    number = max((n for n, message in enumerate(request.messages) if message.role == "user"), default=last)
     asked = request.messages[number]
     demand = "Answer with one JSON object that matches this JSON Schema, and with nothing else:"
     content = "\n\n".join(filter(None, (asked.content, f"{demand}\n{schema_text(request.schema)}")))
@@ -143,23 +144,20 @@ def sent_parts(each: ToolRound, api: str, calls: Parts, text: Parts) -> Parts:
 
 
 def prepared(request: Request) -> Request:
-    """Return a request whose calls can be sent: as text where no tools are offered, which APIs want beside calls.
+    """Return a request whose calls can be sent.
 
-    Nothing stands for an answer that never came behind calls.
+    Where no tools are offered, which APIs want beside calls, they are text behind the prompt that they are made for,
+    with the files of their results. A text stands for an answer that never came, since some refuse a prompt right
+    behind results.
     """
     if not any(message.round for message in request.messages):
         return request
-    if not request.tools:
-        return as_text(request)
-    said = (each for each in request.messages if each.round or each.attachments or each.content.strip())
-    return replace(request, messages=tuple(said))
-
-
-def as_text(request: Request) -> Request:
-    """Return a request with calls as text behind the prompt that they are made for, where files of results go, too."""
-    messages = list[Message]()
+    messages, is_behind_calls = list[Message](), False
     for message in request.messages:
-        if message.round is None or not messages:
+        if is_behind_calls and message.role == "user":
+            messages.append(Message("assistant", NO_ANSWER))
+        is_behind_calls = message.round is not None
+        if message.round is None or request.tools or not messages:
             messages.append(message)
         else:
             prompt = messages[-1]
@@ -197,10 +195,7 @@ def _json_writer() -> Callable[[Any], bytes]:
 
 def encoded(body: Mapping[str, Any]) -> bytes:
     """Return a body as JSON. Raises InvalidRequestError for a value that JSON cannot hold."""
-    write, fields = _json_writer(), list[bytes]()
-    for name, value in body.items():
-        try:
-            fields.append(write(name) + b":" + write(value))
-        except ValueError as error:
-            raise InvalidRequestError(f"{name} cannot be sent as JSON: {error}.") from None
-    return b"{" + b",".join(fields) + b"}"
+    try:
+        return _json_writer()(body)
+    except ValueError as error:
+        raise InvalidRequestError(f"A parameter cannot be sent as JSON: {error}.") from None

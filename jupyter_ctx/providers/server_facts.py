@@ -163,11 +163,8 @@ def _window(row: dict[str, Any], keys: Iterable[str], source: Literal["server", 
     found = _tokens(row, keys)
     if not found:
         return None
-    router = isinstance(row.get("top_provider"), dict)  # it may pass on to a smaller one than it lists
     replies = _tokens(row, REPLIES) if source == "provider" else []
-    return ContextWindow(
-        min(found[:2]) if router else found[0], max_output_tokens=next(iter(replies), None), source=source
-    )
+    return ContextWindow(found[0], max_output_tokens=next(iter(replies), None), source=source)
 
 
 def _tokens(row: dict[str, Any], keys: Iterable[str]) -> list[int]:
@@ -201,10 +198,8 @@ def _likely_tokens(reported: Iterable[Mapping[str, Any]]) -> list[Token]:
     """Return the tokens whose probabilities are told; some servers leave out the bytes, or send what are none."""
     tokens = []
     for each in reported:
-        logprob, data = (
-            each.get("logprob", each.get("logProbability")),
-            text_at(each, "token").encode("utf-8", "replace"),
-        )
+        logprob = each.get("logprob", each.get("logProbability"))
+        data = text_at(each, "token").encode("utf-8", "replace")
         if isinstance(each.get("bytes"), list):
             with suppress(TypeError, ValueError):
                 data = bytes(each["bytes"])

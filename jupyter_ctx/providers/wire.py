@@ -19,6 +19,7 @@ from contextlib import closing, suppress
 from functools import cache
 from http.cookiejar import DefaultCookiePolicy
 from ipaddress import ip_address
+from itertools import chain
 from socket import SHUT_RDWR, gethostname
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -63,8 +64,7 @@ class Client:
     """
 
     def __init__(self, base_url: str, timeout: float) -> None:
-        self._base, mark, query = base_url.partition("?")
-        self._query = mark + query
+        self._base = base_url
         self._timeout = timeout
         self._lock = threading.Lock()
         self._renew()
@@ -96,7 +96,7 @@ class Client:
                     _shut(info["return_value"])
 
         request = http.build_request(
-            "GET" if body is None else "POST", path if "://" in path else self._base + path + self._query,
+            "GET" if body is None else "POST", path if "://" in path else self._base + path,
             content=body, extensions={"trace": traced}, headers={**headers, "Content-Type": "application/json"},
             timeout=seconds or http.timeout,
         )  # fmt: skip
@@ -115,13 +115,7 @@ class Client:
 
     def json(self, path: str, headers: Mapping[str, str], body: bytes | None = None, *, seconds: float) -> Any:
         """Return the JSON that the server answers. Raises a Refusal, and ValueError for anything else."""
-        try:
-            response = self.open(path, headers, body, seconds=seconds)
-        except Exception as error:
-            if failure(error) != "reset":  # of a connection that the server had closed meanwhile
-                raise
-            response = self.open(path, headers, body, seconds=seconds)
-        with closing(response):
+        with closing(self.open(path, headers, body, seconds=seconds)) as response:
             return json.loads(b"".join(body_bytes(response)))
 
     def close(self) -> None:
@@ -242,14 +236,13 @@ def json_values(chunks: Iterable[bytes]) -> Iterator[tuple[str, Any]]:
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
     """Yield the lines in an answer. Raises ResponseError for one that does not end."""
     rest = b""
-    for chunk in chunks:
+    for chunk in chain(chunks, [b"\n"]):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             yield line.removesuffix(b"\r").decode("utf-8", "replace").removeprefix("\ufeff")
         if len(rest) > PART:
             rest = b""  # as above
             raise too_long("an event", PART)
-    yield rest.removesuffix(b"\r").decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def _parsed(text: str) -> Any:

@@ -344,5 +344,5 @@ def checked_address(address: str, variable: str = "") -> str:
             "enter the key with %chat key."
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidRequestError(f"{held}{address!r} is not a valid address: use --base-url http://HOST:PORT/v1.")
+        raise InvalidRequestError(f"{held}{address!r} is no address: write https://HOST or http://HOST:PORT/v1.")
     return address.strip().rstrip("/")

@@ -25,8 +25,7 @@ from jupyter_ctx.providers.base import Endpoint, Request, Thought
 from jupyter_ctx.providers.google import Google
 from jupyter_ctx.providers.local import LocalProvider, _serving
 from jupyter_ctx.providers.lookup import get_provider
-from jupyter_ctx.providers.openai_chat import ChatCompletions
-from jupyter_ctx.providers.openai_responses import Responses
+from jupyter_ctx.providers.openai import ChatCompletions, Responses
 from jupyter_ctx.testing import check_provider
 
 pytestmark = [pytest.mark.core, pytest.mark.wire]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from dialects import DIALECTS, KEY, Dialect
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from server import Quiet, begin_stream, hang_up, running, send, serve
+from server import begin_stream, hang_up, send, serve
 
 from jupyter_ctx import (
     AuthenticationError,
@@ -24,7 +23,6 @@ from jupyter_ctx import (
     ProviderError,
     RateLimitError,
 )
-from jupyter_ctx.providers.lookup import get_provider
 
 pytestmark = [pytest.mark.usefixtures("at_once"), pytest.mark.wire]
 Handle = Callable[[BaseHTTPRequestHandler, Dialect], None]
@@ -143,24 +141,6 @@ def test_a_line_of_ten_megabytes_is_an_answer_like_any_other() -> None:
     dialect, long = DIALECTS["completions"], "ten bytes " * 1_000_000
     with serve(lambda handler, _: send(handler, 200, dialect.answer(long), STREAM), path="") as (url, _):
         assert dialect.chat(url).send("x").text == long
-
-
-def test_a_list_of_models_is_asked_for_again_where_the_server_had_closed_a_kept_connection() -> None:
-    asked = []
-
-    class Closes(Quiet):
-        protocol_version = "HTTP/1.1"  # which keeps connections
-
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            if len(asked) == 2:
-                self.close_connection = True
-                return
-            send(self, 200, json.dumps({"data": [{"id": "m"}]}))
-
-    with running(Closes) as address, closing(get_provider("m", base_url=f"{address}/v1")) as provider:
-        assert [card.id for _ in range(2) for card in provider.cards()] == ["m", "m"]
-    assert len(asked) == 3
 
 
 @pytest.fixture(scope="module")

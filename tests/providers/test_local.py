@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import struct
-import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +13,7 @@ from dialects import reply_to
 from jupyter_ctx import Chat, ChatError, InvalidRequestError, ModelNotFoundError, Reply
 from jupyter_ctx.conversation.messages import Message
 from jupyter_ctx.providers.base import Request
-from jupyter_ctx.providers.local import MOST_SERVERS, _running, stop_servers
+from jupyter_ctx.providers.local import _running, stop_servers
 from jupyter_ctx.providers.lookup import get_provider
 
 HELLO = Request((Message("user", "Say hello."),), max_tokens=4)
@@ -33,40 +31,17 @@ def model_file() -> Path:
     return get_provider("local/smollm2").spec.path  # type: ignore[attr-defined, no-any-return]
 
 
-def test_four_windows_asked_for_from_four_threads_all_answer_and_never_more_than_two_run() -> None:
-    running: list[int] = []
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.005):
-            running.append(len(_running))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    with ThreadPoolExecutor(len(WINDOWS)) as pool:
-        replies = list(pool.map(said_in, WINDOWS))
-    done.set()
-    watcher.join()
-    assert all(reply.usage and reply.usage.output_tokens for reply in replies)
-    assert max(running) == MOST_SERVERS
-
-
 def said_in(window: int) -> Reply:
     return Chat(f"local/smollm2@{window}", max_tokens=4).send("Say hello.")
 
 
-def test_a_third_window_waits_until_one_of_two_open_answers_has_ended() -> None:
-    with ThreadPoolExecutor(2) as pool:
-        opened = [get_provider(f"local/smollm2@{window}").stream(HELLO) for window in WINDOWS[:2]]
-        for answers in opened:
-            pool.submit(next, answers).result()
-        third = pool.submit(reply_to, get_provider(f"local/smollm2@{WINDOWS[2]}"), HELLO)
-        time.sleep(0.2)
-        assert not third.done()
-        opened[0].close()
-        assert third.result(timeout=30).usage
-        assert [spec.n_ctx for spec in _running] == [WINDOWS[1], WINDOWS[2]]
-        opened[1].close()
+def test_a_third_window_ends_the_server_that_was_used_the_longest_ago() -> None:
+    with ThreadPoolExecutor(len(WINDOWS)) as pool:
+        replies = list(pool.map(said_in, WINDOWS))
+    assert all(reply.usage and reply.usage.output_tokens for reply in replies)
+    for window in WINDOWS[:3]:
+        said_in(window)
+    assert [spec.n_ctx for spec in _running] == list(WINDOWS[1:3])
 
 
 def test_a_window_beyond_what_the_model_is_trained_for_is_refused_before_anything_is_loaded() -> None:

@@ -117,7 +117,7 @@ def test_what_no_strict_mode_can_say_is_told_in_the_prompt(dialect: Dialect) -> 
 
 def test_a_hosted_server_is_sent_the_strict_form() -> None:
     from jupyter_ctx.providers.base import Endpoint
-    from jupyter_ctx.providers.openai_chat import ChatCompletions
+    from jupyter_ctx.providers.openai import ChatCompletions
 
     body = ChatCompletions(Endpoint("groq", "m", "https://127.0.0.1:9/v1", "key-123456")).body(ASKED)
     assert body["response_format"]["json_schema"]["schema"]["required"] == ["title", "year", "sequel"]

@@ -18,7 +18,7 @@ from server import begin_stream, events, hang_up, piece, send, serve, usage
 from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, ProviderConnectionError, ProviderError
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.base import Thought
-from jupyter_ctx.providers.reply_builder import Splitter
+from jupyter_ctx.providers.reply_builder import told_apart
 
 pytestmark = pytest.mark.wire
 
@@ -30,8 +30,7 @@ PARTS = st.sampled_from(["<think>", "</think>", "<", "</", "think>", "<th", " ",
 
 def split(pieces: list[str]) -> tuple[str, str]:
     """Thinking and text of a reply that comes in these pieces; the thinking comes first."""
-    splitter = Splitter()
-    found = [item for piece in pieces for item in splitter.feed(piece)] + [splitter.end()]
+    found = list(told_apart(iter(pieces)))
     kinds = [isinstance(item, Thought) for item in found if item not in ("", Thought(""))]
     assert kinds == sorted(kinds, reverse=True)
     return (

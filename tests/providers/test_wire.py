@@ -140,7 +140,7 @@ def test_any_other_parameter_is_passed_on_as_given() -> None:
 def test_a_parameter_that_no_json_holds_is_named_and_nothing_is_sent(name: str) -> None:
     with answering(DIALECTS[name], DIALECTS[name].answer("Hi")) as (chat, seen):
         for value in (object(), "\ud800", {"of": [object()]}):
-            with pytest.raises(InvalidRequestError, match="top_p cannot be sent as JSON"):
+            with pytest.raises(InvalidRequestError, match="cannot be sent as JSON"):
                 chat.send("x", parameters={"top_p": value, "user": "me"})
         assert not seen
         assert chat.send("x", parameters={"top_p": 0.5}).text == "Hi"
@@ -395,6 +395,9 @@ def test_lists_of_models_say_who_thinks_and_are_kept(
 
 def test_azure_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidRequestError, match="AZURE_OPENAI_ENDPOINT"):
+        Chat("azure/mine").send("x")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "mine.openai.azure.com")
+    with pytest.raises(InvalidRequestError, match=r"AZURE_OPENAI_ENDPOINT .*https://"):
         Chat("azure/mine").send("x")
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:1/")
     with pytest.raises(Exception, match="AZURE_OPENAI_API_KEY"):

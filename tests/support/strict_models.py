@@ -17,8 +17,7 @@ from jupyter_ctx.providers.adapter import Adapter
 from jupyter_ctx.providers.anthropic import Anthropic
 from jupyter_ctx.providers.base import Endpoint, Provider
 from jupyter_ctx.providers.google import Google
-from jupyter_ctx.providers.openai_chat import ChatCompletions
-from jupyter_ctx.providers.openai_responses import Responses
+from jupyter_ctx.providers.openai import ChatCompletions, Responses
 
 Refuses = Callable[[dict[str, Any]], Any]  # the body of the refusal of a request; None: it is answered
 
