@@ -1,15 +1,13 @@
-"""Cancel long-running work, and shield short critical sections from Ctrl-C."""
+"""Shield short critical sections from Ctrl-C."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
-
-from ..errors import ChatError
 
 POLL_SECONDS = 0.05  # between checks for Ctrl-C
 GRACE_SECONDS = 0.3  # that work may still take after Ctrl-C within an uninterrupted block
@@ -60,32 +58,3 @@ def _deliver(handler: Any) -> None:
 
 def _hold(number: int, frame: FrameType | None) -> None:
     _held.append((number, frame))
-
-
-class Stopper:
-    """A switch that stops a request to a model from another thread."""
-
-    def __init__(self) -> None:
-        self.stopped = False
-        self._end: Callable[[], object] | None = None
-
-    def stop(self) -> None:
-        """Stop the request, now or as soon as it begins."""
-        self.stopped = True
-        end = self._end
-        if end is not None:
-            end()
-
-    def check(self) -> None:
-        """Raise ChatError if stopped."""
-        if self.stopped:
-            raise ChatError("Stopped.")
-
-    @contextmanager
-    def ends(self, end: Callable[[], object]) -> Iterator[None]:
-        """Let ``stop`` call ``end`` while the block runs."""
-        self._end = end
-        try:
-            yield
-        finally:
-            self._end = None

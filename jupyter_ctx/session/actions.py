@@ -21,7 +21,7 @@ from ..conversation.text_safety import checked
 from ..display.tables import shortened
 from ..errors import ChatError, InvalidRequestError, check_whole_number
 from ..runtime.frontend import Where, here
-from ..runtime.interrupts import Stopper, uninterrupted
+from ..runtime.interrupts import uninterrupted
 from ..shown_as import mimebundle
 from .plan import RequestPlan
 from .prompt import memory_path, memory_text, prompt_text
@@ -116,8 +116,8 @@ def _cut_to(planned: RequestPlan, turns: int | None = None) -> tuple[Plan, int]:
 
 
 def summarize(
-    session: Session, instructions: str | None = None, method: Method | None = None, stopper: Stopper | None = None,
-    turns: int | None = None, by: str = "",
+    session: Session, instructions: str | None = None, method: Method | None = None, turns: int | None = None,
+    by: str = "",
 ) -> Change:  # fmt: skip
     """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay."""
     if turns is not None:
@@ -137,7 +137,7 @@ def summarize(
         is_out = now.summary is None and stored.covers <= {place.turn.id for place in now.places}
         is_wanted = is_out and not session.is_behind
         return _apply(session, events.Summarized(stored), text) if is_wanted else _unchanged(text)
-    draft = draft_summary(session, method, instructions, stopper, turns)
+    draft = draft_summary(session, method, instructions, turns)
     return keep_summary(session, draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
 
 

@@ -15,7 +15,6 @@ from ..conversation.messages import Message, Summary, Turn
 from ..errors import ChatError, ProviderError
 from ..models.target import Target
 from ..providers.base import Reply
-from ..runtime.interrupts import Stopper
 from ..wording import named_turns
 from .complete import paid_stream
 from .plan import RequestPlan
@@ -58,26 +57,23 @@ class SummaryDraft(NamedTuple):
 
 
 def draft_summary(
-    session: Session, method: Method | None = None, instructions: str | None = None, stopper: Stopper | None = None,
-    kept: int | None = None,
-) -> SummaryDraft:  # fmt: skip
+    session: Session, method: Method | None = None, instructions: str | None = None, kept: int | None = None
+) -> SummaryDraft:
     """Write a summary of the older turns and check it; nothing is recorded.
 
     The user's own lines complete it, or stand where a model fails. ``method``: as the setting ``summary_model`` says,
     where it is ``None``. The newest ``kept`` turns stay word for word.
     """
-    planned, stopper, text = session.next_plan(), stopper or Stopper(), ""
+    planned, text = session.next_plan(), ""
     older, cap = _older(planned, kept), summary_cap(planned.target.limit)
     if not older.turns:
         return SummaryDraft(f"Nothing to summarise: {_why_not(planned)}")
     done, used = f"Summarised {named_turns(older.numbers)}", method or ("model" if writer(session) else "extractive")
     if used == "model":
         try:
-            text = model_summary(session, older, cap, instructions, stopper)
+            text = model_summary(session, older, cap, instructions)
         except ChatError as error:
             used, done = "extractive", f"{done} by your own lines, for the model wrote no summary: {error}"
-    if stopper.stopped:
-        return SummaryDraft("Stopped: no summary was written, and everything is as it was")
     covers = planned.scope.covers.union(turn.id for turn in older.turns)
     summary = Summary(with_own_lines(text, older, planned.target, cap), covers, used)
     problem = _problem(summary, older, planned)
@@ -125,7 +121,7 @@ def writer(session: Session) -> str:
     return "" if name.startswith("local/") else name
 
 
-def model_summary(session: Session, older: SummaryInput, cap: int, instructions: str | None, stopper: Stopper) -> str:
+def model_summary(session: Session, older: SummaryInput, cap: int, instructions: str | None) -> str:
     """Ask a model for a summary of at most ``cap`` tokens, and count what it costs. Raises ChatError.
 
     It is one request, which fits the model's window: the middle of longer turns is left out.
@@ -142,10 +138,8 @@ def model_summary(session: Session, older: SummaryInput, cap: int, instructions:
     data = facts.clipped("\n".join(lines), room, measure)
     prompt = f"{asked}\n\n{facts.fenced(data)}"
     request = target.request((Message("user", prompt),), max_tokens=length, cache_key=None)
-    with stopper.ends(target.provider.close):
-        stopper.check()
-        with closing(paid_stream(session.models, target, request, target.meter.message(prompt))) as stream:
-            reply = next(item for item in stream if isinstance(item, Reply))
+    with closing(paid_stream(session.models, target, request, target.meter.message(prompt))) as stream:
+        reply = next(item for item in stream if isinstance(item, Reply))
     session.spend(target, reply)
     text = reply.text.strip()
     if not text:

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from dataclasses import replace
-from http.server import BaseHTTPRequestHandler
-
 import pytest
-from dialects import DIALECTS
 from hypothesis import given
 from hypothesis import strategies as st
-from server import serve
 
 from jupyter_ctx import Chat
-from jupyter_ctx.runtime.interrupts import Stopper
 from jupyter_ctx.session import actions
-from jupyter_ctx.session.actions import Change
 from jupyter_ctx.session.complete import StreamListener
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.send import send_prompt, threshold_notice
 
 SIZES = st.lists(st.tuples(st.integers(1, 300), st.integers(1, 300)), min_size=0, max_size=12)
-
-
-def summarized(chat: Chat, stopper: Stopper) -> Change:
-    return chat.session.act(actions.summarize, method="model", stopper=stopper)
 
 
 def talked(sizes: list[tuple[int, int]], window: int, pinned: int = 0) -> Chat:
@@ -66,49 +53,6 @@ def test_a_summary_takes_no_more_than_its_plan_says(sizes: list[tuple[int, int]]
         assert plan.after is not None
         assert chat.info().used <= plan.after
         assert chat.info().used < plan.before, "all turns were in view"
-
-
-def crowded(url: str) -> Chat:
-    chat = DIALECTS["completions"].chat(url, window=2_000)
-    for n in range(6):
-        said = [{"role": "user", "content": f"{n} " + "word " * 100}, {"role": "assistant", "content": "Yes. " * 50}]
-        chat.add_messages(said)
-    return chat
-
-
-def test_a_summary_that_a_model_writes_ends_at_once_when_it_is_stopped() -> None:
-    asked, gone = threading.Event(), threading.Event()
-
-    def hang(handler: BaseHTTPRequestHandler, _: object) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/event-stream")
-        handler.end_headers()
-        handler.wfile.flush()
-        asked.set()
-        gone.wait(60)
-
-    with serve(hang, path="") as (url, _):
-        chat = crowded(url)
-        stopper, before, said = Stopper(), chat.info(), list[Change]()
-        writer = threading.Thread(target=lambda: said.append(summarized(chat, stopper)))
-        writer.start()
-        assert asked.wait(30)
-        time.sleep(0.3)  # until the response is being read
-        stopper.stop()
-        writer.join(10)
-        still = writer.is_alive()
-        gone.set()
-    assert not still
-    assert [str(change) for change in said] == ["Stopped: no summary was written, and everything is as it was."]
-    assert replace(chat.info(), unpriced=0) == before  # what is stopped while it is being sent may be billed
-
-
-def test_a_summary_stopped_before_it_begins_asks_nobody() -> None:
-    with serve(lambda *_: None, path="") as (url, seen):
-        chat, stopper = crowded(url), Stopper()
-        stopper.stop()
-        assert "Stopped" in str(summarized(chat, stopper))
-    assert seen == []
 
 
 def test_half_of_the_limit_is_told_once_until_a_clear_with_what_makes_room(chat: Chat) -> None:
