@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..context.budget import Budget
-from ..context.compaction import Ledger, Within, compact_share
-from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
+from ..context.compaction import compact_share
+from ..context.context_info import ContextInfo, MoneyLeft, segments_of
 from ..context.overflow import Overflow
-from ..context.tokens import Meter
 from ..context.usage import Spending, Usage
 from ..errors import ContextOverflowError
 from ..models.target import KINDS_OF_FILES
 from ..wording import counted, named_turns
 from .complete import Completion
 from .plan import RequestPlan
-from .view import Scope, turn_tokens
+from .view import turn_tokens
 
 READ_MORE = "its own settings say how much it reads: look for a context length"
 
@@ -31,20 +30,17 @@ class NextRequest(NamedTuple):
 def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: MoneyLeft | None = None) -> ContextInfo:
     """Return how full the next request is; ``allowance``: what is left of ``max_cost``, where there is a cap."""
     past, scope, size, target, start = plan.past, plan.scope, plan.size, plan.target, plan.first
-    used, ledger, before = size.tokens_from(start), size.ledger, max(start, scope.at - 1)
-    earlier, newest = ledger.between(start, before), ledger.between(before, scope.at)
-    within = ledger.within(start, before), ledger.within(before, scope.at)
+    used, ledger, beside = size.tokens_from(start), size.ledger, target.beside_tokens
     last = past.places[-1].turn if scope.at else None
     is_of_the_model = last is not None and last.record.model == target.model  # its cache is no other model's
     usage = last.record.usage if last is not None and is_of_the_model and not last.rounds else None
-    beside = target.beside_tokens
     exact = bool(counted_view) and not beside and plan.uncut().key() == counted_view
-    fixed, total = round(used - earlier - newest + beside), round(used + beside)
+    fixed, total = round(used - ledger.between(start, scope.at) + beside), round(used + beside)
     will_stop = plan.cut.means == "refuse"
     return ContextInfo(
         target.model,
         Budget(target.window, target.reserve, fixed, total, exact, target.settings.budget_share),
-        segments_within(target.meter, scope, ledger, (earlier, newest), within, beside),
+        segments_of(_sizes(plan)),
         turns=len(past.places),
         in_view=ledger.count(start, scope.at) + len(past.pins),
         left_out=ledger.count(0, start),
@@ -62,22 +58,19 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
     )
 
 
-def segments_within(
-    meter: Meter, scope: Scope, ledger: Ledger, turns: tuple[float, float], within: tuple[Within, Within],
-    beside: float = 0.0,
-) -> tuple[Segment, ...]:  # fmt: skip
-    """Return the parts of a request.
+def _sizes(plan: RequestPlan) -> Iterator[tuple[str, float]]:
+    """Yield the parts of the next request with their tokens."""
+    ledger, start, end = plan.size.ledger, plan.first, plan.scope.at
+    template, system, summary = plan.target.meter.fixed_parts(plan.scope.fixed)
+    yield from (("template", template), ("system", system), ("pinned", ledger.pinned(end)), ("summary", summary))
 
-    ``turns``: tokens of earlier turns and of the newest; ``within``: which of them are cells and calls; ``beside``:
-    those of the functions that are offered.
-    """
-    template, system, summary = meter.fixed_parts(scope.fixed)
-    sizes = (("template", template), ("system", system), ("pinned", ledger.pinned(scope.at)), ("summary", summary))
-    earlier, newest = (max(0.0, size - sum(inside)) for size, inside in zip(turns, within, strict=True))
-    cells = sum(inside.cells for inside in within)
-    tools = beside + sum(turns) - earlier - newest - cells
-    called = [("tools", tools)] if tools >= 1 else []
-    return segments_of((*sizes, *called, ("cells", cells), ("earlier turns", earlier), ("this turn", newest)))
+    spans = (start, max(start, end - 1)), (max(start, end - 1), end)
+    earlier, newest = (max(0.0, ledger.between(*span) - sum(ledger.within(*span))) for span in spans)
+    cells = ledger.within(start, end).cells
+    tools = plan.target.beside_tokens + ledger.between(start, end) - earlier - newest - cells
+    if tools >= 1:
+        yield "tools", tools
+    yield from (("cells", cells), ("earlier turns", earlier), ("this turn", newest))
 
 
 # what was done without being asked
