@@ -133,7 +133,7 @@ class Asker:
 def with_notices(came: Completion) -> Reply:
     """Return a reply with what was done to make its request fit. Raises what ended it early."""
     reply = came.whole()
-    return replace(reply, notices=(*reply.notices, *(notice.text for notice in notices_of(came, apart=True))))
+    return replace(reply, notices=(*reply.notices, *notices_of(came)))
 
 
 def ask(

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..context.budget import whole
+from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.tokens import estimate_tokens
 from ..context.usage import Usage
@@ -38,7 +40,7 @@ from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
 from ..runtime.redaction import KeyRedactor
 from ..tools.rounds import OnCall, ToolCaller
-from .plan import RequestPlan, continued, learned, overflow_error, smaller
+from .plan import RequestPlan, continued, overflow_error, smaller
 
 RETRIES = 2  # requests that are sent after refusals
 NO_ROOM_LEFT = ("max_tokens", "context_window")
@@ -252,7 +254,10 @@ def _completed(
 
 def _less(models: Models, refused: RequestPlan, coming: StreamListener, error: ContextOverflowError) -> RequestPlan:
     """Learn from a refusal, and return a smaller request. Raises ContextOverflowError where none is to be sent."""
-    target = learned(models, refused, error)  # for the next cell, too
+    target, output = refused.target, refused.request.max_tokens or 0
+    if not error.by_bytes:  # one for bytes shows nothing of the window
+        seen = Refused(error.overflow or Overflow(), whole(refused.tokens), output, refused.retry)
+        target = models.refused(target, seen)  # for the next cell, too
     is_last = refused.retry == RETRIES or target.settings.on_overflow == "stop"
     if is_last or coming.pieces or coming.thoughts:
         raise overflow_error(replace(refused, target=target), error, kept=bool(coming.pieces)) from None
@@ -336,8 +341,6 @@ def _is_truncated(plan: RequestPlan, usage: Usage | None, previous: Turn | None)
     if previous is None or previous.record.usage is None:
         return False
     grown, asked, answered = read - previous.record.usage.input_tokens, plan.message.content, previous.reply
-    if grown >= HARDLY * (len(answered) + len(asked) + ADDED):  # hardly a text has more tokens than characters
-        return False
     added = meter.tokens(answered) + meter.message(asked)
     return added >= ADDED and grown < HARDLY * added and not any(THOUGHT in place.turn.reply for place in plan.places)
 
@@ -354,7 +357,7 @@ def paid_stream(
     its worst case. Raises a ChatError: BudgetExceededError where a cap has no room for it, and InvalidRequestError
     where there is a cap and its price is unknown.
     """
-    cost_budget, cost, has_begun, is_reported = target.cost_budget, None, False, False
+    cost_budget, cost, has_begun = target.cost_budget, None, False
     most = partial(worst_case, models, target, tokens, request.messages, output=request.max_tokens)
     worst = most() if target.is_capped else None
     if cost_budget is not None and not cost_budget.reserve(worst):
@@ -367,8 +370,9 @@ def paid_stream(
             for item in stream:
                 has_begun = True
                 if isinstance(item, Reply):
-                    cost, is_reported = models.cost(target, item.usage, item.model), item.usage is not None
-                yield replace(item, cost=cost) if isinstance(item, Reply) else item
+                    cost = models.cost(target, item.usage, item.model)
+                    item = replace(item, cost=cost)
+                yield item
     except BaseException as error:
         if not has_begun and not may_be_billed(error):
             cost = 0.0
@@ -376,8 +380,7 @@ def paid_stream(
     finally:
         if cost_budget is not None:
             with uninterrupted():
-                is_unknown = cost is None and worst is None and not is_reported
-                cost_budget.settle(worst, most() if is_unknown else cost)
+                cost_budget.settle(worst, most() if cost is None and worst is None else cost)
 
 
 def may_be_billed(error: BaseException) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..context.budget import Budget
 from ..context.compaction import compact_share
 from ..context.context_info import ContextInfo, MoneyLeft, segments_of
 from ..context.overflow import Overflow
-from ..context.usage import Spending, Usage
+from ..context.usage import Spending
 from ..errors import ContextOverflowError
 from ..models.target import KINDS_OF_FILES
 from ..wording import counted, named_turns
@@ -76,33 +76,36 @@ def _sizes(plan: RequestPlan) -> Iterator[tuple[str, float]]:
 # what was done without being asked
 
 
-class Notice(NamedTuple):
-    """One line for the user; where ``once`` is not empty, lines with the same ``once`` are shown a single time."""
-
-    text: str
-    once: str = ""
-
-
-def notices_of(came: Completion, *, apart: bool = False) -> Iterator[Notice]:
+def notices_of(came: Completion, once: Callable[[str], object] | None = None) -> Iterator[str]:
     """Yield the lines that an answer calls for: of the model, of what made the request fit, and of what was read.
 
-    ``apart``: the request belongs to no conversation, so that there is no history.
+    ``once`` says whether a key is new to the conversation; ``None``: the request belongs to none.
     """
     reply, sent, target = came.whole(), came.sent, came.sent.target
-    for line in _about_the_model(sent):
-        yield Notice(line, once=line)
+    is_new = once or bool
+    yield from filter(is_new, _about_the_model(sent))
     if sent.request.top_logprobs and not reply.tokens:
-        yield Notice(f"{target.model} told no probabilities of its tokens.")
+        yield f"{target.model} told no probabilities of its tokens."
     if came.refusal is not None:
-        yield Notice(_recovered(came.refusal, sent, apart=apart))
+        yield _recovered(came.refusal, sent, apart=once is None)
     elif sent.lacks:
-        yield Notice(_left_out(sent))
+        yield _left_out(sent)
     if sent.scope.shortened > sent.allowed.shortened:
         yield from _results_shortened(sent)
-    if reply.usage is not None and not sent.again:  # else the report is of several requests
-        yield from _about_the_report(came, reply.usage)
+
+    read = reply.usage.input_tokens if reply.usage is not None and not sent.again else 0  # of one request alone
+    if came.is_truncated and read:
+        if is_new(f"reads only a part: {target.provider.endpoint}"):
+            part = (
+                f"The server read {read:,} of about {sent.tokens:,.0f} tokens and left out the rest without saying so"
+            )
+            yield f"{part}: {target.provider.truncates or READ_MORE}."
+    elif read > target.window.tokens and reply.usage and not reply.usage.includes_tools:
+        window = f"the window is believed to hold {target.window.tokens:,} ({target.window.origin})"
+        seen = "the model may not have seen all of it. If the window is larger, set it with --window."
+        yield f"{read:,} tokens were taken where {window}: {seen}"
     if sent.scope.at < sent.past.trimmed_to:
-        yield Notice(f"Turn {sent.scope.at + 1} stands before your trim: later requests leave it out.")
+        yield f"Turn {sent.scope.at + 1} stands before your trim: later requests leave it out."
 
 
 def _about_the_model(sent: RequestPlan) -> Iterator[str]:
@@ -121,20 +124,7 @@ def _about_the_model(sent: RequestPlan) -> Iterator[str]:
         yield f"{target.model} {what}: these files of earlier turns are not sent to it."
 
 
-def _about_the_report(came: Completion, usage: Usage) -> Iterator[Notice]:
-    """Yield what a report tells of a prompt that was perhaps not read whole."""
-    sent, target, read = came.sent, came.sent.target, usage.input_tokens
-    if came.is_truncated:
-        part = f"The server read {read:,} of about {sent.tokens:,.0f} tokens and left out the rest without saying so"
-        cure = target.provider.truncates or READ_MORE
-        yield Notice(f"{part}: {cure}.", once=f"reads only a part: {target.provider.endpoint}")
-    elif read > target.window.tokens and not usage.includes_tools:
-        window = f"the window is believed to hold {target.window.tokens:,} ({target.window.origin})"
-        seen = "the model may not have seen all of it. If the window is larger, set it with --window."
-        yield Notice(f"{read:,} tokens were taken where {window}: {seen}")
-
-
-def _results_shortened(sent: RequestPlan) -> Iterator[Notice]:
+def _results_shortened(sent: RequestPlan) -> Iterator[str]:
     """Yield which results of older turns were shortened, and how many tokens that freed."""
     start, meter = sent.allowed.shortened, sent.target.meter
     places = enumerate(sent.past.places[start : sent.scope.shortened], start + 1)
@@ -143,7 +133,7 @@ def _results_shortened(sent: RequestPlan) -> Iterator[Notice]:
     freed = sum(turn_tokens(turn, meter) - turn_tokens(turn.with_short_results(), meter) for turn in turns.values())
     if freed >= 1:
         shortened = f"{results} of {named_turns([*turns])} shortened to a line: {freed:,.0f} tokens freed"
-        yield Notice(f"{shortened}. %chat include all brings the whole back.")
+        yield f"{shortened}. %chat include all brings the whole back."
 
 
 def _left_out(sent: RequestPlan) -> str:

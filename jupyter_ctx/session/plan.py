@@ -1,7 +1,6 @@
 """From a prompt to a request that fits, and after a refusal to a smaller one.
 
-:func:`plan` decides by what is known. :func:`learned` lets the models learn from a refusal, and :func:`smaller` plans
-anew by that.
+:func:`plan` decides by what is known, and :func:`smaller` anew by what a refusal has taught.
 """
 
 from __future__ import annotations
@@ -13,14 +12,12 @@ from functools import cached_property
 
 from ..context.budget import whole
 from ..context.compaction import GO_BACK, Cut, Ledger, RequestSize, decide, goal_after_refusal
-from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.tokens import SentRequest
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Message, Turn, file_tokens
 from ..conversation.places import TurnSlot
 from ..errors import ContextOverflowError
-from ..models.registry import Models
 from ..models.target import Target
 from ..providers.base import Request
 from ..wording import named_turns
@@ -94,8 +91,6 @@ class RequestPlan:
     @cached_property
     def turns(self) -> list[Turn]:
         """The turns that it carries, as it carries them."""
-        if not self.scope.shortened:
-            return [place.turn for place in self.places]
         return [self.scope.turn(self.past, place) for place in self.places]
 
     @cached_property
@@ -146,12 +141,11 @@ def plan(
     it is that one: the provider decides. Raises ContextOverflowError where ``on_overflow`` is "stop" and something
     would have to be left out.
     """
-    scope, first = _begun(target, past, at, system, apart=apart)
-    basis = RequestPlan(message, target, past, scope, scope, first, lasting, apart)
-    planned = _fitted(basis, first)
-    trial = target.trial if planned.cut.start > first else None
+    basis = _begun(message, target, past, at, system, lasting=lasting, apart=apart)
+    planned = _fitted(basis, basis.first)
+    trial = target.trial if planned.cut.start > basis.first else None
     if trial is not None:
-        planned = min(planned, _fitted(replace(basis, target=trial), first), key=lambda each: each.cut.start)
+        planned = min(planned, _fitted(replace(basis, target=trial), basis.first), key=lambda each: each.cut.start)
     if target.settings.token_counting == "provider" and message.content:
         planned = _counted(planned)
     if planned.cut.means == "refuse":
@@ -161,21 +155,13 @@ def plan(
 
 def next_plan(target: Target, past: Conversation, system: str) -> RequestPlan:
     """Return the next request with an empty prompt, for readers: whole, with the decision on what it will leave out."""
-    scope, first = _begun(target, past, len(past.places), system)
-    return _decided(RequestPlan(Message("user", ""), target, past, scope, scope, first), first)
+    basis = _begun(Message("user", ""), target, past, len(past.places), system)
+    return _decided(basis, basis.first)
 
 
 def continued(planned: RequestPlan, following: Sequence[Message]) -> RequestPlan:
     """Return the request with more behind its message, such as results of calls, without what there is no room for."""
     return _fitted(replace(planned, again=tuple(following), retry=0), planned.cut.start)
-
-
-def learned(models: Models, refused: RequestPlan, error: ContextOverflowError) -> Target:
-    """Return the target with what a refusal shows of its limit: one for bytes shows nothing."""
-    if error.by_bytes:
-        return refused.target
-    output, overflow = refused.request.max_tokens or 0, error.overflow or Overflow()
-    return models.refused(refused.target, Refused(overflow, whole(refused.tokens), output, refused.retry))
 
 
 def smaller(refused: RequestPlan, target: Target, error: ContextOverflowError) -> RequestPlan:
@@ -195,17 +181,22 @@ def smaller(refused: RequestPlan, target: Target, error: ContextOverflowError) -
         goal = float(target.limit)
     elif refused.retry and not target.limit_is_stated:
         goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
+    # compared as text: what was learned may have changed every estimate
+    before = len(str(refused.request.messages))
     for shorter in _shorter(replace(refused, target=target, retry=refused.retry + 1), goal):
-        if _shorter_reply(old, target) or _length(shorter) < _length(refused):
+        if _shorter_reply(old, target) or len(str(shorter.request.messages)) < before:
             return shorter
     raise overflow_error(shorter, error)
 
 
-def _begun(target: Target, past: Conversation, at: int, system: str, *, apart: bool = False) -> tuple[Scope, int]:
-    """Return what may stand before a prompt, and where its view begins if nothing more is left out.
+def _begun(
+    message: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool = False,
+    apart: bool = False,
+) -> RequestPlan:  # fmt: skip
+    """Return the request for a prompt with all that may stand before it, not measured yet.
 
-    That is where the last one did; further back only where model or window has changed and there is ample room. A view
-    that was cut for one request's own settings counts only for another such request (``apart``).
+    Its view begins where the last one did; further back only where model or window has changed and there is ample
+    room. A view that was cut for one request's own settings counts only for another such request (``apart``).
     """
     scope, start = scope_at(past, at, system), 0
     if at:
@@ -219,7 +210,7 @@ def _begun(target: Target, past: Conversation, at: int, system: str, *, apart: b
             if target.meter.fixed(scope.fixed) + turns <= GO_BACK * target.limit:
                 start, shortened = scope.floor, 0
         scope = replace(scope, shortened=shortened)
-    return scope, start
+    return RequestPlan(message, target, past, scope, scope, start, lasting, apart)
 
 
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
@@ -292,14 +283,6 @@ def _counted(planned: RequestPlan) -> RequestPlan:
     return replace(planned, counted=tokens) if shorter.cut.start == planned.cut.start else shorter
 
 
-def _length(planned: RequestPlan) -> int:
-    """Return the characters of a request, and the bytes of its files."""
-    messages = planned.request.messages
-    texts = [each.content if each.round is None else str(each.round) for each in messages]
-    files = [file.data for each in messages if each.attachments or each.round for file in each.files]
-    return sum(map(len, [*texts, *files]))
-
-
 def _size_of(refused: RequestPlan, overflow: Overflow, target: Target) -> int | None:
     """Return what the refusal tells of the size: a number, or that it was more than the limit of ``target``."""
     size = overflow.input_tokens
@@ -322,7 +305,7 @@ def overflow_error(
 ) -> ContextOverflowError:
     """Return the error for a request that does not fit, with figures and remedy; ``kept``: text was recorded."""
     target, limit, window, largest = plan.target, plan.target.limit, plan.target.window, _largest(plan)
-    overflow = refusal.overflow or Overflow() if refusal is not None else None
+    overflow = refusal.overflow if refusal is not None else None
     stated = overflow.input_tokens if overflow is not None else None
     used = stated or whole(plan.tokens)
     size = f"{'' if stated else 'about '}{used:,} tokens"
@@ -330,7 +313,7 @@ def overflow_error(
     margin = f" and a margin of {100 * share:.0f} % for estimates" if used <= limit else ""
     room = f"window {window.tokens:,} {window.origin}, {target.reserve:,} kept for the reply"
     what = f"{size}{margin} do not fit: {target.model} takes {limit:,} ({room})"
-    if overflow is None and plan.cut.reasons and not plan.cut.too_large:
+    if refusal is None and plan.cut.reasons and not plan.cut.too_large:
         what = f"{size} are more than {' and '.join(plan.cut.reasons)} allows"
     parts = ", ".join(f"{part} ({tokens:,})" for part, tokens in largest)
     recorded = "What came is kept, marked as cut" if kept or plan.again else "Nothing was recorded"

@@ -22,9 +22,7 @@ from .session import Session
 
 Method = Literal["extractive", "model"]
 LEAST_ROOM = 64  # tokens of transcript: where a model has less, it refuses the request
-NOTHING_OLDER = "the newest turns are always kept in full"
-NOT_ONE_TURN = "there are no turns"
-NO_MORE_TURNS = "no more turns than these are in view"
+NOTHING_OLDER = "there are no older turns, and the newest are kept in full"
 
 
 class SummaryInput(NamedTuple):
@@ -67,7 +65,7 @@ def draft_summary(
     planned, text = session.next_plan(), ""
     older, cap = _older(planned, kept), summary_cap(planned.target.limit)
     if not older.turns:
-        return SummaryDraft(f"Nothing to summarise: {_why_not(planned)}")
+        return SummaryDraft(f"Nothing to summarise: {NOTHING_OLDER}")
     done, used = f"Summarised {named_turns(older.numbers)}", method or ("model" if writer(session) else "extractive")
     if used == "model":
         try:
@@ -84,7 +82,7 @@ def summary_plan(planned: RequestPlan, used: int) -> Plan:
     """Return what a summary would do now, where ``used`` tokens are; no model is asked."""
     older = _older(planned)
     if not older.turns:
-        return Plan(_why_not(planned), possible=False)
+        return Plan(NOTHING_OLDER, possible=False)
     frame = Summary("", frozenset(), "extractive")  # what stands around a summary counts, too
     longest = _fixed_with(frame, planned) + summary_cap(planned.target.limit)
     most = min(longest, older.instead_of) + older.beside
@@ -104,10 +102,6 @@ def _older(planned: RequestPlan, kept: int | None = None) -> SummaryInput:
         instead_of=target.meter.fixed(scope.fixed) + ledger.between(scope.floor, keep),
         beside=ledger.pinned(scope.at) + ledger.between(keep, scope.at),
     )
-
-
-def _why_not(planned: RequestPlan) -> str:
-    return NOTHING_OLDER if planned.past.places else NOT_ONE_TURN
 
 
 def _fixed_with(summary: Summary, planned: RequestPlan) -> float:
