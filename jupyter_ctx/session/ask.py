@@ -88,14 +88,10 @@ class Asker:
         self, models: Models, cost_budget: CostBudget | None = None, of_rounds: CostBudget | None = None
     ) -> None:
         self.models, self.cost_budget, self.of_rounds = models, cost_budget, of_rounds
-        self._targets: dict[tuple[int, bool], Target] = {}  # by the identity of settings: rows share them
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
-        key = id(ask.settings), server
-        if key not in self._targets:
-            self._targets[key] = self.models.target(ask.settings, ask=server)
-        target = self.models.renewed(self._targets[key])
+        target = self.models.target(ask.settings, ask=server)
         pays = self.of_rounds if ask.tools and self.of_rounds is not None else self.cost_budget
         return replace(
             target, schema=ask.schema, shared=ask.shared, waits=ask.waits,
@@ -120,12 +116,8 @@ class Asker:
             room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
             caller = ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds)
         coming.on_begin(None)
-        try:
-            came = complete(self.models, planned, coming, schema, caller=caller)
-            reply = with_notices(came)
-        except BaseException:
-            self._targets.clear()  # what failed may be known better now
-            raise
+        came = complete(self.models, planned, coming, schema, caller=caller)
+        reply = with_notices(came)
         is_less = bool(came.sent.cut.left_out) or came.is_truncated or reply.stop_reason in CUT_SHORT
         return Outcome(reply, is_less)
 

@@ -54,7 +54,6 @@ AS_THINKING = "The server sent its whole answer as thinking; it is shown as the 
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
 EARLIER_RESULTS = "Results of earlier rounds were shortened to their first line, so that the newest fit."
 ASKED_TWICE = "The first answer did not match the schema, so it was asked for once more."
-BETWEEN = "\n\n"  # two tries at a structured answer, where both are shown
 
 
 def nothing(*_: object) -> None:
@@ -103,11 +102,6 @@ class StreamListener:
                     show(text)
             for call, result in zip(part.calls, part.results, strict=True) if isinstance(part, ToolRound) else ():
                 self.on_call(call, result)
-
-    def again(self, before: str = "") -> StreamListener:
-        """Return who is shown the reply to a further request, with a text ``before`` it."""
-        first = partial(self.on_piece, before) if before else nothing
-        return replace(self, pieces=[], thoughts=[], on_first=first)
 
     @property
     def so_far(self) -> Reply:
@@ -179,7 +173,7 @@ def complete(
     came, again, rounds = _completed(models, planned, coming, turn_id, previous), list[Message](), 0
     wrong: InvalidAnswerError | None = None
     while came.error is None and (reply := came.reply) is not None:
-        stopped, before = None, ""
+        stopped = None
         if caller is not None and reply.calls and rounds <= caller.rounds:
             called, stopped = caller.answer(reply, coming.on_call, rounds)
             again.append(Message("assistant", called.text, round=called))
@@ -192,12 +186,12 @@ def complete(
             except InvalidAnswerError as error:
                 if wrong is not None or reply.stop_reason != "stop":  # asking again does not mend that
                     return came._replace(error=error)
-                wrong, before = error, BETWEEN
+                wrong = error
                 again += asked_again(reply.text, wrong)
+        after = Completion(came.sent, error=stopped)
         if stopped is None:
-            after = _completed(models, continued(came.sent, again), coming.again(before))
-        else:
-            after = Completion(came.sent, error=stopped)
+            anew = replace(coming, pieces=[], thoughts=[], on_first=nothing)
+            after = _completed(models, continued(came.sent, again), anew)
         came = _joined(came, after, again)
     if wrong is not None and isinstance(came.error, ChatError):
         wrong.args = (f"{wrong} Asking once more failed: {came.error}",)

@@ -120,8 +120,7 @@ def _about_the_model(sent: RequestPlan) -> Iterator[str]:
         yield from target.differences()
     unsent = [KINDS_OF_FILES[file.kind] for file in sent.past.files.values() if target.unsendable(file)]
     if unsent:
-        what = f"does not take {' and '.join(unsent)}" if target.takes else "takes text only"
-        yield f"{target.model} {what}: these files of earlier turns are not sent to it."
+        yield f"{target.model} does not take {' and '.join(unsent)}: these files of earlier turns are not sent to it."
 
 
 def _results_shortened(sent: RequestPlan) -> Iterator[str]:

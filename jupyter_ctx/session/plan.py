@@ -117,7 +117,7 @@ class RequestPlan:
         """The request in parts with their tokens, to compare with a report."""
         meter, size = self.target.meter, self.size
         turns, guessed = size.ledger.in_view(self.cut.start, size.end), size.ledger.guessed(self.cut.start, size.end)
-        files = file_tokens(self.message.attachments, meter.vision) if self.message.attachments else 0.0
+        files = file_tokens(self.message.attachments, meter.vision)
         return SentRequest(
             self.scope.fixed, self.message.content, turns - guessed, guessed,
             lambda: {turn.id: turn_tokens(turn, meter) for turn in self.turns}, files,
@@ -231,13 +231,10 @@ def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> Reques
 
 def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
     """Return the request with what is left out of it, in a view that begins at ``start`` or later."""
-    message, target, scope = basis.message, basis.target, basis.scope
-    meter, ledger = target.meter, ledger_of(basis.past, target.meter, scope)
-    asked = meter.message(message.content) + target.beside_tokens
-    if message.attachments:
-        asked += file_tokens(message.attachments, meter.vision)
-    for each in basis.again:
-        asked += meter.message(each.text) + file_tokens(each.files, meter.vision)
+    target, scope, meter = basis.target, basis.scope, basis.target.meter
+    asked, ledger = target.beside_tokens, ledger_of(basis.past, meter, scope)
+    for message in (basis.message, *basis.again):
+        asked += meter.message(message.text) + file_tokens(message.files, meter.vision)
     fixed = meter.fixed(scope.fixed)
     guessed = 0.0 if meter.counted(scope.fixed) else fixed
     size = RequestSize(ledger, target.limit, start, scope.at, basis.first, fixed, guessed, asked, basis.lasting)
@@ -317,7 +314,7 @@ def overflow_error(
         what = f"{size} are more than {' and '.join(plan.cut.reasons)} allows"
     parts = ", ".join(f"{part} ({tokens:,})" for part, tokens in largest)
     recorded = "What came is kept, marked as cut" if kept or plan.again else "Nothing was recorded"
-    name = largest[0][0] if largest else ""
+    name = largest[0][0]
     longest = name if name == "the system prompt" else "this prompt"
     remedy = f"Shorten {longest}, or ask a model with a larger window (-m)."
     by_bytes = refusal is not None and refusal.by_bytes

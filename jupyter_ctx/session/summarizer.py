@@ -22,7 +22,7 @@ from .session import Session
 
 Method = Literal["extractive", "model"]
 LEAST_ROOM = 64  # tokens of transcript: where a model has less, it refuses the request
-NOTHING_OLDER = "there are no older turns, and the newest are kept in full"
+NOTHING_OLDER = "the newest turns are always kept in full"
 
 
 class SummaryInput(NamedTuple):
