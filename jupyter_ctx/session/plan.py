@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,6 +19,7 @@ from ..conversation.places import TurnSlot
 from ..errors import ContextOverflowError
 from ..models.target import Target
 from ..providers.base import Request
+from ..storage.stored_answers import digested
 from ..wording import named_turns
 from .view import Scope, ledger_of, messages_before, scope_at, turn_tokens
 
@@ -70,7 +70,7 @@ class RequestPlan:
     @cached_property
     def gone(self) -> list[int]:
         """The numbers of the turns that are left out."""
-        return self.scope.loose(self.past, self.first, self.cut.start) if self.first < self.cut.start else []
+        return self.scope.loose(self.past, self.first, self.cut.start)
 
     @property
     def lacks(self) -> str:
@@ -103,8 +103,7 @@ class RequestPlan:
     def key(self, *added: str) -> str:
         """Return a fingerprint of what one tokenizer counts of its view, with the ids of turns that are ``added``."""
         versions = (turn.record.id for turn in self.turns)
-        parts = "\0".join((self.target.provider.tokenizer, *self.scope.fixed, *versions, *added))
-        return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
+        return digested((self.target.provider.tokenizer, *self.scope.fixed, *versions, *added), ())
 
     def place_at(self, position: int, turn_id: str) -> str | None:
         """Return the id of the place at a position; ``None``: of the first one, ``turn_id``: of the new turn."""
