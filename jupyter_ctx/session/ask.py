@@ -33,6 +33,7 @@ from .plan import plan
 from .prompt import attached_parts, text_room
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
+_shared_models = cache(Models)  # of all requests without a provider or key of their own: they share connections
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class Ask:
         return digested(deciding, self.messages)
 
 
+@dataclass(frozen=True, eq=False)
 class Asker:
     """Who asks models; several threads may ask at once.
 
@@ -84,10 +86,9 @@ class Asker:
     how many these are, nobody knows before.
     """
 
-    def __init__(
-        self, models: Models, cost_budget: CostBudget | None = None, of_rounds: CostBudget | None = None
-    ) -> None:
-        self.models, self.cost_budget, self.of_rounds = models, cost_budget, of_rounds
+    models: Models
+    cost_budget: CostBudget | None = None
+    of_rounds: CostBudget | None = None
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
@@ -179,9 +180,3 @@ def _messages(request: str | Iterable[object], system: str | None, attached: Ite
     if system and messages[0].role != "system":
         messages.insert(0, Message("system", system))
     return tuple(messages)
-
-
-@cache
-def _shared_models() -> Models:
-    """Return the models of all requests without a provider or key of their own: they share connections."""
-    return Models()

@@ -213,19 +213,13 @@ def _begun(
 
 
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
-    """Return the request in a view that begins at ``start`` or later, by the policy of compaction.
-
-    Results of functions are shortened before a turn is left out, because an answer says more than the table that it
-    was drawn from: those of all turns but the newest, then its own.
-    """
-    planned, scope, first = _decided(basis, start, goal), basis.scope, max(basis.scope.shortened, basis.first)
-    may_shorten = basis.target.settings.on_overflow != "stop"
-    for shortened in (max(0, scope.at - 1), scope.at) if may_shorten else ():
-        if planned.cut.start == start and planned.cut.fits:
+    """Return the request in a view that begins at ``start`` or later, by the policy of compaction."""
+    planned = _decided(basis, start, goal)
+    for lighter, spares_turns in _lighter(basis):
+        if planned.cut.fits and not (spares_turns and planned.cut.start > start):
             break
-        if [place for place in basis.past.places[first:shortened] if place.turn.rounds]:
-            planned = _decided(replace(basis, scope=replace(scope, shortened=shortened)), start, goal)
-    return planned if planned.cut.fits else _lighter(planned, start, goal)
+        planned = _decided(lighter, max(start, lighter.first), goal)
+    return planned
 
 
 def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
@@ -240,21 +234,27 @@ def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> Reque
     return replace(basis, size=size, cut=decide(size, target.settings, goal=goal), counted=None)
 
 
-def _lighter(full: RequestPlan, start: int, goal: float | None) -> RequestPlan:
-    """Return the request with less beside its prompt, which goes first; the same where there is nothing to spare.
+def _lighter(basis: RequestPlan) -> Iterator[tuple[RequestPlan, bool]]:
+    """Yield the request with ever less beside its prompt, and whether that goes before a turn is left out.
 
-    The results of its own earlier rounds are shortened. Else the summary is left out, with the turns it stands for.
+    Results of functions do, because an answer says more than the table that it was drawn from: those of all turns but
+    the newest, then its own. Then go those of its own earlier rounds, and the summary with the turns it stands for.
     """
-    scope, past = full.scope, full.past
-    short = tuple(each if each.round is None else replace(each, round=each.round.shortened()) for each in full.again)
-    again = (*short[:-1], *full.again[-1:])  # the newest results are why it is sent
-    if again != full.again:
-        return _fitted(replace(full, again=again), start, goal)
-    if scope.summary is None or full.target.settings.on_overflow == "stop":
-        return full
-    covered = past.covered_to(scope.covers)
-    basis = replace(full, scope=replace(scope, summary=None), first=max(full.first, covered))
-    return _fitted(basis, max(start, covered), goal)
+    scope, past, first = basis.scope, basis.past, max(basis.scope.shortened, basis.first)
+    may_lessen = basis.target.settings.on_overflow != "stop"
+    for shortened in (max(0, scope.at - 1), scope.at) if may_lessen else ():
+        if any(place.turn.rounds for place in past.places[first:shortened]):
+            basis = replace(basis, scope=replace(scope, shortened=shortened))
+            yield basis, True
+
+    short = tuple(each if each.round is None else replace(each, round=each.round.shortened()) for each in basis.again)
+    again = (*short[:-1], *basis.again[-1:])  # the newest results are why it is sent
+    if again != basis.again:
+        basis = replace(basis, again=again)
+        yield basis, False
+    if scope.summary is not None and may_lessen:
+        first = max(basis.first, past.covered_to(scope.covers))
+        yield replace(basis, scope=replace(basis.scope, summary=None), first=first), False
 
 
 def _shorter(basis: RequestPlan, goal: float) -> Iterator[RequestPlan]:
@@ -263,9 +263,9 @@ def _shorter(basis: RequestPlan, goal: float) -> Iterator[RequestPlan]:
     shorter = _fitted(basis, start, goal)
     yield shorter
     ledger = shorter.size.ledger
-    shorter = _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
-    yield shorter
-    yield _lighter(shorter, start, goal)
+    yield _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
+    for lighter, _ in _lighter(basis):
+        yield _decided(lighter, max(start, lighter.first), goal)
 
 
 def _counted(planned: RequestPlan) -> RequestPlan:
