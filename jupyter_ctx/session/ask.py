@@ -27,7 +27,7 @@ from ..runtime.redaction import Redactor, without_address_keys
 from ..storage.stored_answers import Outcome, digested
 from ..tools.functions import Tool, as_tools
 from ..tools.rounds import ToolCaller
-from .complete import Completion, StreamListener, as_answer, complete, listener_of
+from .complete import Completion, StreamListener, as_answer, complete, nothing
 from .info import notices_of
 from .plan import plan
 from .prompt import attached_parts, text_room
@@ -151,7 +151,8 @@ def ask(
     Raises a :class:`~jupyter_ctx.ChatError`; InvalidAnswerError, which holds the reply, where it does not match the
     ``schema``.
     """
-    kind, coming = None if schema is None else Schema.of(schema), listener_of(on_piece, on_thought)
+    kind = None if schema is None else Schema.of(schema)
+    coming = StreamListener(on_piece=on_piece or nothing, on_thought=on_thought or nothing)
     answers = plugin(provider, model) if provider is not None else None
     chosen = default_settings({}, {"model": answers.model if answers else model, **settings})
     models = Models(answers) if answers or api_key is not None else _shared_models()

@@ -29,7 +29,6 @@ from ..errors import (
     ChatError,
     ContextOverflowError,
     InvalidAnswerError,
-    InvalidRequestError,
     ProviderError,
 )
 from ..models.pricing import with_unknown_price, worst_case
@@ -108,14 +107,6 @@ class StreamListener:
         """The reply as far as it came, where nothing more will."""
         seconds = time.monotonic() - self.asked
         return Reply("".join(self.pieces), None, "cut", thinking="".join(self.thoughts), seconds=seconds)
-
-
-def listener_of(on_piece: Any, on_thought: Any) -> StreamListener:
-    """Return who is shown the pieces of a reply. Raises InvalidRequestError for what is no function."""
-    for name, called in {"on_piece": on_piece, "on_thought": on_thought}.items():
-        if called is not None and not callable(called):
-            raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
-    return StreamListener(on_piece=on_piece or nothing, on_thought=on_thought or nothing)
 
 
 class Completion(NamedTuple):
