@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
@@ -89,10 +89,14 @@ class Asker:
     models: Models
     cost_budget: CostBudget | None = None
     of_rounds: CostBudget | None = None
+    _targets: dict[tuple[int, bool], Target] = field(default_factory=dict)  # by their settings: rows share them
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
-        target = self.models.target(ask.settings, ask=server)
+        key = id(ask.settings), server
+        if key not in self._targets:
+            self._targets[key] = self.models.target(ask.settings, ask=server)
+        target = self.models.renewed(self._targets[key])
         pays = self.of_rounds if ask.tools and self.of_rounds is not None else self.cost_budget
         return replace(
             target, schema=ask.schema, shared=ask.shared, waits=ask.waits,
@@ -117,8 +121,12 @@ class Asker:
             room, redactor = partial(text_room, self.models, ask.settings), Redactor(self.models.secrets)
             caller = ToolCaller(ask.tools, room, redactor, ask.settings.tool_rounds)
         coming.on_begin(None)
-        came = complete(self.models, planned, coming, schema, caller=caller)
-        reply = with_notices(came)
+        try:
+            came = complete(self.models, planned, coming, schema, caller=caller)
+            reply = with_notices(came)
+        except BaseException:
+            self._targets.clear()  # what failed may be known better now
+            raise
         is_less = bool(came.sent.cut.left_out) or came.is_truncated or reply.stop_reason in CUT_SHORT
         return Outcome(reply, is_less)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +20,6 @@ from ..conversation.places import TurnSlot
 from ..errors import ContextOverflowError
 from ..models.target import Target
 from ..providers.base import Request
-from ..storage.stored_answers import digested
 from ..wording import named_turns
 from .view import Scope, ledger_of, messages_before, scope_at, turn_tokens
 
@@ -70,7 +70,7 @@ class RequestPlan:
     @cached_property
     def gone(self) -> list[int]:
         """The numbers of the turns that are left out."""
-        return self.scope.loose(self.past, self.first, self.cut.start)
+        return self.scope.loose(self.past, self.first, self.cut.start) if self.first < self.cut.start else []
 
     @property
     def lacks(self) -> str:
@@ -91,6 +91,8 @@ class RequestPlan:
     @cached_property
     def turns(self) -> list[Turn]:
         """The turns that it carries, as it carries them."""
+        if not self.scope.shortened:
+            return [place.turn for place in self.places]
         return [self.scope.turn(self.past, place) for place in self.places]
 
     @cached_property
@@ -103,7 +105,8 @@ class RequestPlan:
     def key(self, *added: str) -> str:
         """Return a fingerprint of what one tokenizer counts of its view, with the ids of turns that are ``added``."""
         versions = (turn.record.id for turn in self.turns)
-        return digested((self.target.provider.tokenizer, *self.scope.fixed, *versions, *added), ())
+        parts = "\0".join((self.target.provider.tokenizer, *self.scope.fixed, *versions, *added))
+        return hashlib.blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
     def place_at(self, position: int, turn_id: str) -> str | None:
         """Return the id of the place at a position; ``None``: of the first one, ``turn_id``: of the new turn."""
@@ -116,7 +119,7 @@ class RequestPlan:
         """The request in parts with their tokens, to compare with a report."""
         meter, size = self.target.meter, self.size
         turns, guessed = size.ledger.in_view(self.cut.start, size.end), size.ledger.guessed(self.cut.start, size.end)
-        files = file_tokens(self.message.attachments, meter.vision)
+        files = file_tokens(self.message.attachments, meter.vision) if self.message.attachments else 0.0
         return SentRequest(
             self.scope.fixed, self.message.content, turns - guessed, guessed,
             lambda: {turn.id: turn_tokens(turn, meter) for turn in self.turns}, files,
@@ -215,7 +218,8 @@ def _begun(
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
     """Return the request in a view that begins at ``start`` or later, by the policy of compaction."""
     planned = _decided(basis, start, goal)
-    for lighter, spares_turns in _lighter(basis):
+    is_whole = planned.cut.fits and planned.cut.start == start
+    for lighter, spares_turns in () if is_whole else _lighter(basis):
         if planned.cut.fits and not (spares_turns and planned.cut.start > start):
             break
         planned = _decided(lighter, max(start, lighter.first), goal)
@@ -224,10 +228,12 @@ def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> Reques
 
 def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
     """Return the request with what is left out of it, in a view that begins at ``start`` or later."""
-    target, scope, meter = basis.target, basis.scope, basis.target.meter
-    asked, ledger = target.beside_tokens, ledger_of(basis.past, meter, scope)
-    for message in (basis.message, *basis.again):
-        asked += meter.message(message.text) + file_tokens(message.files, meter.vision)
+    message, target, scope, meter = basis.message, basis.target, basis.scope, basis.target.meter
+    ledger, asked = ledger_of(basis.past, meter, scope), meter.message(message.content) + target.beside_tokens
+    if message.attachments:
+        asked += file_tokens(message.attachments, meter.vision)
+    for each in basis.again:
+        asked += meter.message(each.text) + file_tokens(each.files, meter.vision)
     fixed = meter.fixed(scope.fixed)
     guessed = 0.0 if meter.counted(scope.fixed) else fixed
     size = RequestSize(ledger, target.limit, start, scope.at, basis.first, fixed, guessed, asked, basis.lasting)
