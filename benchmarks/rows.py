@@ -242,7 +242,7 @@ def _committed(store: Path, url: str) -> set[str]:
     from jupyter_ctx.storage.stored_answers import Answers
 
     settings, answers = default_settings({}, {"model": "m", "base_url": url}), Answers(store)
-    keys = [(Ask((Message("user", f"row {n}"),), settings).digest, 0) for n in range(KILL_ROWS)]
+    keys = [(Ask((Message("user", f"row {n}"),), settings).digest(), 0) for n in range(KILL_ROWS)]
     try:
         found = answers.find(keys).values()
         return {answer.reply.text.lower() for answer in found if answer.reply is not None}

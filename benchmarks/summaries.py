@@ -15,7 +15,6 @@ from jupyter_ctx import Chat
 from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.models.target import Target
 from jupyter_ctx.providers.local import stop_servers
-from jupyter_ctx.runtime.interrupts import Stopper
 from jupyter_ctx.session.session import Session
 from jupyter_ctx.session.summarizer import SummaryInput, model_summary, with_own_lines
 
@@ -69,7 +68,7 @@ def held(text: str) -> int:
 
 def summaries(session: Session, older: SummaryInput, target: Target) -> dict[str, str]:
     """Summarise the same turns in every way."""
-    model = model_summary(session, older, CAP, None, Stopper())
+    model = model_summary(session, older, CAP, None)
     return {
         "extractive": with_own_lines("", older, target, CAP),
         "model alone": model,

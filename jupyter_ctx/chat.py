@@ -23,7 +23,7 @@ from .runtime.frontend import Origin
 from .session import actions
 from .session.actions import Change
 from .session.attaching import attachments_given, left_out
-from .session.complete import listener_of
+from .session.complete import StreamListener, nothing
 from .session.prompt import Prompt
 from .session.send import send_prompt
 from .session.session import Session
@@ -137,7 +137,7 @@ class Chat:
         options: settings for this request; record=False sends the prompt alone and records nothing
         Raises a ChatError; then only text that had come is recorded, and an answer that does not match its schema.
         """
-        coming = listener_of(on_piece, on_thought)
+        coming = StreamListener(on_piece=on_piece or nothing, on_thought=on_thought or nothing)
         asked = self._prompt(prompt, attachments, schema, tools, options)
         reply = send_prompt(self.session, asked, coming)
         lines = left_out(asked.attachments)

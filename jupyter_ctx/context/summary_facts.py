@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 
 Measure = Callable[[str], float]
 
@@ -43,25 +42,21 @@ def pick_lines(said: Sequence[str], wanted: frozenset[str], cap: float, measure:
     A fact weighs more in a message that has few, so that a long paste does not crowd out a sentence. A decision counts
     as a fact. The first lines fill the remaining room.
     """
-    lines = list[tuple[float, float, str, frozenset[str]]]()  # worth for its size, size, text and facts of each
+    held, size, worth = dict[str, frozenset[str]](), dict[str, float](), dict[str, float]()  # of each line
     for text in said:
         there = facts(text) & wanted
-        weight = 1 / max(1, len(there)) ** 0.5
-        for part in filter(None, map(str.strip, re.split(LINE_END, text))):
-            decision = {part} if re.search(DECISION, part) else set()
-            held, size = (facts(part) & there) | decision, measure(part) + 1
-            lines.append((weight * len(held) / size, size, part, held))
-    taken, seen = set[str](), set[str]()
-    for _, size, part, held in sorted(lines, key=itemgetter(0), reverse=True):
-        if size <= cap and held - seen:
-            taken.add(part)
-            seen |= held
-            cap -= size
-    for _, size, part, _ in lines:
-        if size <= cap and part not in taken:
-            taken.add(part)
-            cap -= size
-    return [part for part in dict.fromkeys(line[2] for line in lines) if part in taken]
+        for line in filter(None, map(str.strip, re.split(LINE_END, text))):
+            decision = {line} if re.search(DECISION, line) else set()
+            held[line], size[line] = (facts(line) & there) | decision, measure(line) + 1
+            worth[line] = len(held[line]) / size[line] / max(1, len(there)) ** 0.5
+    taken, known = set[str](), set[str]()
+    for lines, takes_any in ((sorted(worth, key=worth.__getitem__, reverse=True), False), (worth, True)):
+        for line in lines:
+            if line not in taken and size[line] <= cap and (takes_any or held[line] - known):
+                taken.add(line)
+                known |= held[line]
+                cap -= size[line]
+    return [line for line in worth if line in taken]
 
 
 def fenced(text: str) -> str:

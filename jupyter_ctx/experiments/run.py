@@ -180,14 +180,14 @@ class Run(ReadSide):
                 answers[anywhere] = answer.reply, answer.truncated
         for (row, arm, repeat), result in zip(self.plan.places, self._results, strict=True):
             if result is not None and result.reply is not None and not result.error:
-                answers[self.plan.ask(row, arm).digest_anywhere, repeat] = result.reply, result.truncated
+                answers[self.plan.ask(row, arm).digest(anywhere=True), repeat] = result.reply, result.truncated
         return answers
 
     def _handed_out(self) -> dict[AnswerKey, Outcome]:
         """Return the answers to rows that were handed out with the notebook, whatever the address there was."""
         beside, handed = self._answers.beside, dict[AnswerKey, Outcome]()
         for key, places in self._places.items() if beside else ():
-            anywhere = self.plan.ask(*places[0][:2]).digest_anywhere if key[0] else ""
+            anywhere = self.plan.ask(*places[0][:2]).digest(anywhere=True) if key[0] else ""
             if (anywhere, key[1]) in beside:
                 handed[key] = beside[anywhere, key[1]]
         return handed
@@ -391,7 +391,7 @@ class Run(ReadSide):
 
     def _send(self, ask: Ask, repeat: int, done: Done) -> None:
         """Send a further request of a row, unless its answer is stored."""
-        key, anywhere = (ask.digest, repeat), (ask.digest_anywhere, repeat)
+        key, anywhere = (ask.digest(), repeat), (ask.digest(anywhere=True), repeat)
         self._further[anywhere] = key
         answer = self._answers.find([key], failed=not self.options.retry).get(key, self._answers.beside.get(anywhere))
         if answer is not None:

@@ -1,4 +1,4 @@
-"""Cancel long-running work, and shield short critical sections from Ctrl-C."""
+"""Shield short critical sections from Ctrl-C."""
 
 from __future__ import annotations
 

@@ -26,9 +26,11 @@ from ..shown_as import mimebundle
 from .plan import RequestPlan
 from .prompt import memory_path, memory_text, prompt_text
 from .session import Session
-from .summarizer import NO_MORE_TURNS, NOT_ONE_TURN, Method, SummaryDraft, draft_summary, summary_plan
+from .summarizer import Method, SummaryDraft, draft_summary, summary_plan
 
 LEAVE_OUT = "leave out "
+NOT_ONE_TURN = "there are no turns"
+NO_MORE_TURNS = "no more turns than these are in view"
 MAX_NAMED = 40  # characters of a prompt that names its turn
 MARKS_DONE = {(True, True): "pinned", (True, False): "unpinned", (False, True): "excluded", (False, False): "included"}
 

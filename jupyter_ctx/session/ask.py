@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
@@ -27,13 +27,13 @@ from ..runtime.redaction import Redactor, without_address_keys
 from ..storage.stored_answers import Outcome, digested
 from ..tools.functions import Tool, as_tools
 from ..tools.rounds import ToolCaller
-from .complete import Completion, StreamListener, as_answer, complete, listener_of
+from .complete import Completion, StreamListener, as_answer, complete, nothing
 from .info import notices_of
 from .plan import plan
 from .prompt import attached_parts, text_room
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
-NO_PAST = Conversation()
+_shared_models = cache(Models)  # of all requests without a provider or key of their own: they share connections
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +60,25 @@ class Ask:
         """The system prompt, or an empty text."""
         return self.messages[0].content if self.messages[0].role == "system" else ""
 
-    @property
-    def digest(self) -> str:
-        """The fingerprint of all that decides the answer: equal requests have equal ones, on every machine."""
-        return digested(beside_messages(self.settings, self.schema, self.tools), self.messages)
+    def digest(self, *, anywhere: bool = False) -> str:
+        """Return a fingerprint of all that decides the answer: equal requests have equal ones, on every machine.
 
-    @property
-    def digest_anywhere(self) -> str:
-        """The same of a request to whatever address, as handouts know it."""
-        beside = beside_messages(self.settings, self.schema, self.tools)
-        return digested({**beside, "base_url": ""}, self.messages)
+        ``anywhere``: whatever the address, as handouts know it.
+        """
+        asked = self.settings
+        address = asked.base_url or given_address(asked.model.partition("/")[0])
+        deciding = {
+            "model": asked.model, "base_url": "" if anywhere else without_address_keys(address).rstrip("/"),
+            "window": asked.window, "n_ctx": asked.n_ctx, "temperature": asked.temperature,
+            "max_tokens": asked.max_tokens, "parameters": dict(asked.parameters),
+            "schema": dict(self.schema.json) if self.schema is not None else None,
+            **({"effort": asked.effort} if asked.effort is not None else {}),
+            **({"tools": [list(tool.spec) for tool in self.tools]} if self.tools else {}),
+        }  # fmt: skip
+        return digested(deciding, self.messages)
 
 
+@dataclass(frozen=True, eq=False)
 class Asker:
     """Who asks models; several threads may ask at once.
 
@@ -79,11 +86,10 @@ class Asker:
     how many these are, nobody knows before.
     """
 
-    def __init__(
-        self, models: Models, cost_budget: CostBudget | None = None, of_rounds: CostBudget | None = None
-    ) -> None:
-        self.models, self.cost_budget, self.of_rounds = models, cost_budget, of_rounds
-        self._targets: dict[tuple[int, bool], Target] = {}  # by the identity of settings: rows share them
+    models: Models
+    cost_budget: CostBudget | None = None
+    of_rounds: CostBudget | None = None
+    _targets: dict[tuple[int, bool], Target] = field(default_factory=dict)  # by their settings: rows share them
 
     def target(self, ask: Ask, *, server: bool) -> Target:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
@@ -103,7 +109,10 @@ class Asker:
 
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
-        target, past, question = self.target(ask, server=True), _past(ask), ask.messages[-1]
+        target, past, question = self.target(ask, server=True), Conversation(), ask.messages[-1]
+        before = ask.messages[1:-1] if ask.system else ask.messages[:-1]
+        if before:
+            past.append(Added(together((message, {}) for message in before).turns))
         target.check_files(question.attachments)
         target.check_tools()
         planned, coming = plan(question, target, past, len(past.places), ask.system), coming or StreamListener()
@@ -125,7 +134,7 @@ class Asker:
 def with_notices(came: Completion) -> Reply:
     """Return a reply with what was done to make its request fit. Raises what ended it early."""
     reply = came.whole()
-    return replace(reply, notices=(*reply.notices, *(notice.text for notice in notices_of(came, apart=True))))
+    return replace(reply, notices=(*reply.notices, *notices_of(came)))
 
 
 def ask(
@@ -150,7 +159,8 @@ def ask(
     Raises a :class:`~jupyter_ctx.ChatError`; InvalidAnswerError, which holds the reply, where it does not match the
     ``schema``.
     """
-    kind, coming = None if schema is None else Schema.of(schema), listener_of(on_piece, on_thought)
+    kind = None if schema is None else Schema.of(schema)
+    coming = StreamListener(on_piece=on_piece or nothing, on_thought=on_thought or nothing)
     answers = plugin(provider, model) if provider is not None else None
     chosen = default_settings({}, {"model": answers.model if answers else model, **settings})
     models = Models(answers) if answers or api_key is not None else _shared_models()
@@ -179,32 +189,3 @@ def _messages(request: str | Iterable[object], system: str | None, attached: Ite
     if system and messages[0].role != "system":
         messages.insert(0, Message("system", system))
     return tuple(messages)
-
-
-def _past(ask: Ask) -> Conversation:
-    """Return the conversation before the last message."""
-    before = ask.messages[1:-1] if ask.system else ask.messages[:-1]
-    if not before:
-        return NO_PAST
-    past, added = Conversation(), together((message, {}) for message in before)
-    past.append(Added(added.turns))
-    return past
-
-
-@cache
-def _shared_models() -> Models:
-    """Return the models of all requests without a provider or key of their own: they share connections."""
-    return Models()
-
-
-def beside_messages(settings: Settings, schema: AnswerSchema | None, tools: Sequence[Tool] = ()) -> Mapping[str, Any]:
-    """Return everything but the messages that decides an answer."""
-    address = settings.base_url or given_address(settings.model.partition("/")[0])
-    where = without_address_keys(address).rstrip("/")
-    return {
-        "model": settings.model, "base_url": where, "window": settings.window, "n_ctx": settings.n_ctx,
-        "temperature": settings.temperature, "max_tokens": settings.max_tokens, "parameters": dict(settings.parameters),
-        "schema": dict(schema.json) if schema is not None else None,
-        **({"effort": settings.effort} if settings.effort is not None else {}),
-        **({"tools": [list(tool.spec) for tool in tools]} if tools else {}),
-    }  # fmt: skip

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..context.budget import whole
+from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.tokens import estimate_tokens
 from ..context.usage import Usage
@@ -27,7 +29,6 @@ from ..errors import (
     ChatError,
     ContextOverflowError,
     InvalidAnswerError,
-    InvalidRequestError,
     ProviderError,
 )
 from ..models.pricing import with_unknown_price, worst_case
@@ -38,7 +39,7 @@ from ..providers.error_mapping import TOO_LATE
 from ..runtime.interrupts import interruptible, uninterrupted
 from ..runtime.redaction import KeyRedactor
 from ..tools.rounds import OnCall, ToolCaller
-from .plan import RequestPlan, continued, learned, overflow_error, smaller
+from .plan import RequestPlan, continued, overflow_error, smaller
 
 RETRIES = 2  # requests that are sent after refusals
 NO_ROOM_LEFT = ("max_tokens", "context_window")
@@ -52,7 +53,6 @@ AS_THINKING = "The server sent its whole answer as thinking; it is shown as the 
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
 EARLIER_RESULTS = "Results of earlier rounds were shortened to their first line, so that the newest fit."
 ASKED_TWICE = "The first answer did not match the schema, so it was asked for once more."
-BETWEEN = "\n\n"  # two tries at a structured answer, where both are shown
 
 
 def nothing(*_: object) -> None:
@@ -102,24 +102,11 @@ class StreamListener:
             for call, result in zip(part.calls, part.results, strict=True) if isinstance(part, ToolRound) else ():
                 self.on_call(call, result)
 
-    def again(self, before: str = "") -> StreamListener:
-        """Return who is shown the reply to a further request, with a text ``before`` it."""
-        first = partial(self.on_piece, before) if before else nothing
-        return replace(self, pieces=[], thoughts=[], on_first=first)
-
     @property
     def so_far(self) -> Reply:
         """The reply as far as it came, where nothing more will."""
         seconds = time.monotonic() - self.asked
         return Reply("".join(self.pieces), None, "cut", thinking="".join(self.thoughts), seconds=seconds)
-
-
-def listener_of(on_piece: Any, on_thought: Any) -> StreamListener:
-    """Return who is shown the pieces of a reply. Raises InvalidRequestError for what is no function."""
-    for name, called in {"on_piece": on_piece, "on_thought": on_thought}.items():
-        if called is not None and not callable(called):
-            raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
-    return StreamListener(on_piece=on_piece or nothing, on_thought=on_thought or nothing)
 
 
 class Completion(NamedTuple):
@@ -177,7 +164,7 @@ def complete(
     came, again, rounds = _completed(models, planned, coming, turn_id, previous), list[Message](), 0
     wrong: InvalidAnswerError | None = None
     while came.error is None and (reply := came.reply) is not None:
-        stopped, before = None, ""
+        stopped = None
         if caller is not None and reply.calls and rounds <= caller.rounds:
             called, stopped = caller.answer(reply, coming.on_call, rounds)
             again.append(Message("assistant", called.text, round=called))
@@ -190,12 +177,12 @@ def complete(
             except InvalidAnswerError as error:
                 if wrong is not None or reply.stop_reason != "stop":  # asking again does not mend that
                     return came._replace(error=error)
-                wrong, before = error, BETWEEN
+                wrong = error
                 again += asked_again(reply.text, wrong)
+        after = Completion(came.sent, error=stopped)
         if stopped is None:
-            after = _completed(models, continued(came.sent, again), coming.again(before))
-        else:
-            after = Completion(came.sent, error=stopped)
+            anew = replace(coming, pieces=[], thoughts=[], on_first=nothing)
+            after = _completed(models, continued(came.sent, again), anew)
         came = _joined(came, after, again)
     if wrong is not None and isinstance(came.error, ChatError):
         wrong.args = (f"{wrong} Asking once more failed: {came.error}",)
@@ -252,7 +239,10 @@ def _completed(
 
 def _less(models: Models, refused: RequestPlan, coming: StreamListener, error: ContextOverflowError) -> RequestPlan:
     """Learn from a refusal, and return a smaller request. Raises ContextOverflowError where none is to be sent."""
-    target = learned(models, refused, error)  # for the next cell, too
+    target, output = refused.target, refused.request.max_tokens or 0
+    if not error.by_bytes:  # one for bytes shows nothing of the window
+        seen = Refused(error.overflow or Overflow(), whole(refused.tokens), output, refused.retry)
+        target = models.refused(target, seen)  # for the next cell, too
     is_last = refused.retry == RETRIES or target.settings.on_overflow == "stop"
     if is_last or coming.pieces or coming.thoughts:
         raise overflow_error(replace(refused, target=target), error, kept=bool(coming.pieces)) from None
@@ -336,8 +326,6 @@ def _is_truncated(plan: RequestPlan, usage: Usage | None, previous: Turn | None)
     if previous is None or previous.record.usage is None:
         return False
     grown, asked, answered = read - previous.record.usage.input_tokens, plan.message.content, previous.reply
-    if grown >= HARDLY * (len(answered) + len(asked) + ADDED):  # hardly a text has more tokens than characters
-        return False
     added = meter.tokens(answered) + meter.message(asked)
     return added >= ADDED and grown < HARDLY * added and not any(THOUGHT in place.turn.reply for place in plan.places)
 
@@ -354,7 +342,7 @@ def paid_stream(
     its worst case. Raises a ChatError: BudgetExceededError where a cap has no room for it, and InvalidRequestError
     where there is a cap and its price is unknown.
     """
-    cost_budget, cost, has_begun, is_reported = target.cost_budget, None, False, False
+    cost_budget, cost, has_begun = target.cost_budget, None, False
     most = partial(worst_case, models, target, tokens, request.messages, output=request.max_tokens)
     worst = most() if target.is_capped else None
     if cost_budget is not None and not cost_budget.reserve(worst):
@@ -367,8 +355,9 @@ def paid_stream(
             for item in stream:
                 has_begun = True
                 if isinstance(item, Reply):
-                    cost, is_reported = models.cost(target, item.usage, item.model), item.usage is not None
-                yield replace(item, cost=cost) if isinstance(item, Reply) else item
+                    cost = models.cost(target, item.usage, item.model)
+                    item = replace(item, cost=cost)
+                yield item
     except BaseException as error:
         if not has_begun and not may_be_billed(error):
             cost = 0.0
@@ -376,8 +365,7 @@ def paid_stream(
     finally:
         if cost_budget is not None:
             with uninterrupted():
-                is_unknown = cost is None and worst is None and not is_reported
-                cost_budget.settle(worst, most() if is_unknown else cost)
+                cost_budget.settle(worst, most() if cost is None and worst is None else cost)
 
 
 def may_be_billed(error: BaseException) -> bool:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..context.budget import Budget
-from ..context.compaction import Ledger, Within, compact_share
-from ..context.context_info import ContextInfo, MoneyLeft, Segment, segments_of
+from ..context.compaction import compact_share
+from ..context.context_info import ContextInfo, MoneyLeft, segments_of
 from ..context.overflow import Overflow
-from ..context.tokens import Meter
-from ..context.usage import Spending, Usage
+from ..context.usage import Spending
 from ..errors import ContextOverflowError
 from ..models.target import KINDS_OF_FILES
 from ..wording import counted, named_turns
 from .complete import Completion
 from .plan import RequestPlan
-from .view import Scope, turn_tokens
+from .view import turn_tokens
 
 READ_MORE = "its own settings say how much it reads: look for a context length"
 
@@ -31,20 +30,17 @@ class NextRequest(NamedTuple):
 def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: MoneyLeft | None = None) -> ContextInfo:
     """Return how full the next request is; ``allowance``: what is left of ``max_cost``, where there is a cap."""
     past, scope, size, target, start = plan.past, plan.scope, plan.size, plan.target, plan.first
-    used, ledger, before = size.tokens_from(start), size.ledger, max(start, scope.at - 1)
-    earlier, newest = ledger.between(start, before), ledger.between(before, scope.at)
-    within = ledger.within(start, before), ledger.within(before, scope.at)
+    used, ledger, beside = size.tokens_from(start), size.ledger, target.beside_tokens
     last = past.places[-1].turn if scope.at else None
     is_of_the_model = last is not None and last.record.model == target.model  # its cache is no other model's
     usage = last.record.usage if last is not None and is_of_the_model and not last.rounds else None
-    beside = target.beside_tokens
     exact = bool(counted_view) and not beside and plan.uncut().key() == counted_view
-    fixed, total = round(used - earlier - newest + beside), round(used + beside)
+    fixed, total = round(used - ledger.between(start, scope.at) + beside), round(used + beside)
     will_stop = plan.cut.means == "refuse"
     return ContextInfo(
         target.model,
         Budget(target.window, target.reserve, fixed, total, exact, target.settings.budget_share),
-        segments_within(target.meter, scope, ledger, (earlier, newest), within, beside),
+        segments_of(_sizes(plan)),
         turns=len(past.places),
         in_view=ledger.count(start, scope.at) + len(past.pins),
         left_out=ledger.count(0, start),
@@ -62,54 +58,54 @@ def info_of(plan: RequestPlan, spent: Spending, counted_view: str, allowance: Mo
     )
 
 
-def segments_within(
-    meter: Meter, scope: Scope, ledger: Ledger, turns: tuple[float, float], within: tuple[Within, Within],
-    beside: float = 0.0,
-) -> tuple[Segment, ...]:  # fmt: skip
-    """Return the parts of a request.
+def _sizes(plan: RequestPlan) -> Iterator[tuple[str, float]]:
+    """Yield the parts of the next request with their tokens."""
+    ledger, start, end = plan.size.ledger, plan.first, plan.scope.at
+    template, system, summary = plan.target.meter.fixed_parts(plan.scope.fixed)
+    yield from (("template", template), ("system", system), ("pinned", ledger.pinned(end)), ("summary", summary))
 
-    ``turns``: tokens of earlier turns and of the newest; ``within``: which of them are cells and calls; ``beside``:
-    those of the functions that are offered.
-    """
-    template, system, summary = meter.fixed_parts(scope.fixed)
-    sizes = (("template", template), ("system", system), ("pinned", ledger.pinned(scope.at)), ("summary", summary))
-    earlier, newest = (max(0.0, size - sum(inside)) for size, inside in zip(turns, within, strict=True))
-    cells = sum(inside.cells for inside in within)
-    tools = beside + sum(turns) - earlier - newest - cells
-    called = [("tools", tools)] if tools >= 1 else []
-    return segments_of((*sizes, *called, ("cells", cells), ("earlier turns", earlier), ("this turn", newest)))
+    spans = (start, max(start, end - 1)), (max(start, end - 1), end)
+    earlier, newest = (max(0.0, ledger.between(*span) - sum(ledger.within(*span))) for span in spans)
+    cells = ledger.within(start, end).cells
+    tools = plan.target.beside_tokens + ledger.between(start, end) - earlier - newest - cells
+    if tools >= 1:
+        yield "tools", tools
+    yield from (("cells", cells), ("earlier turns", earlier), ("this turn", newest))
 
 
 # what was done without being asked
 
 
-class Notice(NamedTuple):
-    """One line for the user; where ``once`` is not empty, lines with the same ``once`` are shown a single time."""
-
-    text: str
-    once: str = ""
-
-
-def notices_of(came: Completion, *, apart: bool = False) -> Iterator[Notice]:
+def notices_of(came: Completion, once: Callable[[str], object] | None = None) -> Iterator[str]:
     """Yield the lines that an answer calls for: of the model, of what made the request fit, and of what was read.
 
-    ``apart``: the request belongs to no conversation, so that there is no history.
+    ``once`` says whether a key is new to the conversation; ``None``: the request belongs to none.
     """
     reply, sent, target = came.whole(), came.sent, came.sent.target
-    for line in _about_the_model(sent):
-        yield Notice(line, once=line)
+    is_new = once or bool
+    yield from filter(is_new, _about_the_model(sent))
     if sent.request.top_logprobs and not reply.tokens:
-        yield Notice(f"{target.model} told no probabilities of its tokens.")
+        yield f"{target.model} told no probabilities of its tokens."
     if came.refusal is not None:
-        yield Notice(_recovered(came.refusal, sent, apart=apart))
+        yield _recovered(came.refusal, sent, apart=once is None)
     elif sent.lacks:
-        yield Notice(_left_out(sent))
+        yield _left_out(sent)
     if sent.scope.shortened > sent.allowed.shortened:
         yield from _results_shortened(sent)
-    if reply.usage is not None and not sent.again:  # else the report is of several requests
-        yield from _about_the_report(came, reply.usage)
+
+    read = reply.usage.input_tokens if reply.usage is not None and not sent.again else 0  # of one request alone
+    if came.is_truncated and read:
+        if is_new(f"reads only a part: {target.provider.endpoint}"):
+            part = (
+                f"The server read {read:,} of about {sent.tokens:,.0f} tokens and left out the rest without saying so"
+            )
+            yield f"{part}: {target.provider.truncates or READ_MORE}."
+    elif read > target.window.tokens and reply.usage and not reply.usage.includes_tools:
+        window = f"the window is believed to hold {target.window.tokens:,} ({target.window.origin})"
+        seen = "the model may not have seen all of it. If the window is larger, set it with --window."
+        yield f"{read:,} tokens were taken where {window}: {seen}"
     if sent.scope.at < sent.past.trimmed_to:
-        yield Notice(f"Turn {sent.scope.at + 1} stands before your trim: later requests leave it out.")
+        yield f"Turn {sent.scope.at + 1} stands before your trim: later requests leave it out."
 
 
 def _about_the_model(sent: RequestPlan) -> Iterator[str]:
@@ -124,24 +120,10 @@ def _about_the_model(sent: RequestPlan) -> Iterator[str]:
         yield from target.differences()
     unsent = [KINDS_OF_FILES[file.kind] for file in sent.past.files.values() if target.unsendable(file)]
     if unsent:
-        what = f"does not take {' and '.join(unsent)}" if target.takes else "takes text only"
-        yield f"{target.model} {what}: these files of earlier turns are not sent to it."
+        yield f"{target.model} does not take {' and '.join(unsent)}: these files of earlier turns are not sent to it."
 
 
-def _about_the_report(came: Completion, usage: Usage) -> Iterator[Notice]:
-    """Yield what a report tells of a prompt that was perhaps not read whole."""
-    sent, target, read = came.sent, came.sent.target, usage.input_tokens
-    if came.is_truncated:
-        part = f"The server read {read:,} of about {sent.tokens:,.0f} tokens and left out the rest without saying so"
-        cure = target.provider.truncates or READ_MORE
-        yield Notice(f"{part}: {cure}.", once=f"reads only a part: {target.provider.endpoint}")
-    elif read > target.window.tokens and not usage.includes_tools:
-        window = f"the window is believed to hold {target.window.tokens:,} ({target.window.origin})"
-        seen = "the model may not have seen all of it. If the window is larger, set it with --window."
-        yield Notice(f"{read:,} tokens were taken where {window}: {seen}")
-
-
-def _results_shortened(sent: RequestPlan) -> Iterator[Notice]:
+def _results_shortened(sent: RequestPlan) -> Iterator[str]:
     """Yield which results of older turns were shortened, and how many tokens that freed."""
     start, meter = sent.allowed.shortened, sent.target.meter
     places = enumerate(sent.past.places[start : sent.scope.shortened], start + 1)
@@ -150,7 +132,7 @@ def _results_shortened(sent: RequestPlan) -> Iterator[Notice]:
     freed = sum(turn_tokens(turn, meter) - turn_tokens(turn.with_short_results(), meter) for turn in turns.values())
     if freed >= 1:
         shortened = f"{results} of {named_turns([*turns])} shortened to a line: {freed:,.0f} tokens freed"
-        yield Notice(f"{shortened}. %chat include all brings the whole back.")
+        yield f"{shortened}. %chat include all brings the whole back."
 
 
 def _left_out(sent: RequestPlan) -> str:

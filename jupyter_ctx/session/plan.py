@@ -1,7 +1,6 @@
 """From a prompt to a request that fits, and after a refusal to a smaller one.
 
-:func:`plan` decides by what is known. :func:`learned` lets the models learn from a refusal, and :func:`smaller` plans
-anew by that.
+:func:`plan` decides by what is known, and :func:`smaller` anew by what a refusal has taught.
 """
 
 from __future__ import annotations
@@ -13,14 +12,12 @@ from functools import cached_property
 
 from ..context.budget import whole
 from ..context.compaction import GO_BACK, Cut, Ledger, RequestSize, decide, goal_after_refusal
-from ..context.learned_limit import Refused
 from ..context.overflow import Overflow
 from ..context.tokens import SentRequest
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Message, Turn, file_tokens
 from ..conversation.places import TurnSlot
 from ..errors import ContextOverflowError
-from ..models.registry import Models
 from ..models.target import Target
 from ..providers.base import Request
 from ..wording import named_turns
@@ -146,12 +143,11 @@ def plan(
     it is that one: the provider decides. Raises ContextOverflowError where ``on_overflow`` is "stop" and something
     would have to be left out.
     """
-    scope, first = _begun(target, past, at, system, apart=apart)
-    basis = RequestPlan(message, target, past, scope, scope, first, lasting, apart)
-    planned = _fitted(basis, first)
-    trial = target.trial if planned.cut.start > first else None
+    basis = _begun(message, target, past, at, system, lasting=lasting, apart=apart)
+    planned = _fitted(basis, basis.first)
+    trial = target.trial if planned.cut.start > basis.first else None
     if trial is not None:
-        planned = min(planned, _fitted(replace(basis, target=trial), first), key=lambda each: each.cut.start)
+        planned = min(planned, _fitted(replace(basis, target=trial), basis.first), key=lambda each: each.cut.start)
     if target.settings.token_counting == "provider" and message.content:
         planned = _counted(planned)
     if planned.cut.means == "refuse":
@@ -161,21 +157,13 @@ def plan(
 
 def next_plan(target: Target, past: Conversation, system: str) -> RequestPlan:
     """Return the next request with an empty prompt, for readers: whole, with the decision on what it will leave out."""
-    scope, first = _begun(target, past, len(past.places), system)
-    return _decided(RequestPlan(Message("user", ""), target, past, scope, scope, first), first)
+    basis = _begun(Message("user", ""), target, past, len(past.places), system)
+    return _decided(basis, basis.first)
 
 
 def continued(planned: RequestPlan, following: Sequence[Message]) -> RequestPlan:
     """Return the request with more behind its message, such as results of calls, without what there is no room for."""
     return _fitted(replace(planned, again=tuple(following), retry=0), planned.cut.start)
-
-
-def learned(models: Models, refused: RequestPlan, error: ContextOverflowError) -> Target:
-    """Return the target with what a refusal shows of its limit: one for bytes shows nothing."""
-    if error.by_bytes:
-        return refused.target
-    output, overflow = refused.request.max_tokens or 0, error.overflow or Overflow()
-    return models.refused(refused.target, Refused(overflow, whole(refused.tokens), output, refused.retry))
 
 
 def smaller(refused: RequestPlan, target: Target, error: ContextOverflowError) -> RequestPlan:
@@ -195,17 +183,22 @@ def smaller(refused: RequestPlan, target: Target, error: ContextOverflowError) -
         goal = float(target.limit)
     elif refused.retry and not target.limit_is_stated:
         goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
+    # compared as text: what was learned may have changed every estimate
+    before = len(str(refused.request.messages))
     for shorter in _shorter(replace(refused, target=target, retry=refused.retry + 1), goal):
-        if _shorter_reply(old, target) or _length(shorter) < _length(refused):
+        if _shorter_reply(old, target) or len(str(shorter.request.messages)) < before:
             return shorter
     raise overflow_error(shorter, error)
 
 
-def _begun(target: Target, past: Conversation, at: int, system: str, *, apart: bool = False) -> tuple[Scope, int]:
-    """Return what may stand before a prompt, and where its view begins if nothing more is left out.
+def _begun(
+    message: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool = False,
+    apart: bool = False,
+) -> RequestPlan:  # fmt: skip
+    """Return the request for a prompt with all that may stand before it, not measured yet.
 
-    That is where the last one did; further back only where model or window has changed and there is ample room. A view
-    that was cut for one request's own settings counts only for another such request (``apart``).
+    Its view begins where the last one did; further back only where model or window has changed and there is ample
+    room. A view that was cut for one request's own settings counts only for another such request (``apart``).
     """
     scope, start = scope_at(past, at, system), 0
     if at:
@@ -219,30 +212,24 @@ def _begun(target: Target, past: Conversation, at: int, system: str, *, apart: b
             if target.meter.fixed(scope.fixed) + turns <= GO_BACK * target.limit:
                 start, shortened = scope.floor, 0
         scope = replace(scope, shortened=shortened)
-    return scope, start
+    return RequestPlan(message, target, past, scope, scope, start, lasting, apart)
 
 
 def _fitted(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
-    """Return the request in a view that begins at ``start`` or later, by the policy of compaction.
-
-    Results of functions are shortened before a turn is left out, because an answer says more than the table that it
-    was drawn from: those of all turns but the newest, then its own.
-    """
-    planned, scope, first = _decided(basis, start, goal), basis.scope, max(basis.scope.shortened, basis.first)
-    may_shorten = basis.target.settings.on_overflow != "stop"
-    for shortened in (max(0, scope.at - 1), scope.at) if may_shorten else ():
-        if planned.cut.start == start and planned.cut.fits:
+    """Return the request in a view that begins at ``start`` or later, by the policy of compaction."""
+    planned = _decided(basis, start, goal)
+    is_whole = planned.cut.fits and planned.cut.start == start
+    for lighter, spares_turns in () if is_whole else _lighter(basis):
+        if planned.cut.fits and not (spares_turns and planned.cut.start > start):
             break
-        if [place for place in basis.past.places[first:shortened] if place.turn.rounds]:
-            planned = _decided(replace(basis, scope=replace(scope, shortened=shortened)), start, goal)
-    return planned if planned.cut.fits else _lighter(planned, start, goal)
+        planned = _decided(lighter, max(start, lighter.first), goal)
+    return planned
 
 
 def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> RequestPlan:
     """Return the request with what is left out of it, in a view that begins at ``start`` or later."""
-    message, target, scope = basis.message, basis.target, basis.scope
-    meter, ledger = target.meter, ledger_of(basis.past, target.meter, scope)
-    asked = meter.message(message.content) + target.beside_tokens
+    message, target, scope, meter = basis.message, basis.target, basis.scope, basis.target.meter
+    ledger, asked = ledger_of(basis.past, meter, scope), meter.message(message.content) + target.beside_tokens
     if message.attachments:
         asked += file_tokens(message.attachments, meter.vision)
     for each in basis.again:
@@ -253,21 +240,27 @@ def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> Reque
     return replace(basis, size=size, cut=decide(size, target.settings, goal=goal), counted=None)
 
 
-def _lighter(full: RequestPlan, start: int, goal: float | None) -> RequestPlan:
-    """Return the request with less beside its prompt, which goes first; the same where there is nothing to spare.
+def _lighter(basis: RequestPlan) -> Iterator[tuple[RequestPlan, bool]]:
+    """Yield the request with ever less beside its prompt, and whether that goes before a turn is left out.
 
-    The results of its own earlier rounds are shortened. Else the summary is left out, with the turns it stands for.
+    Results of functions do, because an answer says more than the table that it was drawn from: those of all turns but
+    the newest, then its own. Then go those of its own earlier rounds, and the summary with the turns it stands for.
     """
-    scope, past = full.scope, full.past
-    short = tuple(each if each.round is None else replace(each, round=each.round.shortened()) for each in full.again)
-    again = (*short[:-1], *full.again[-1:])  # the newest results are why it is sent
-    if again != full.again:
-        return _fitted(replace(full, again=again), start, goal)
-    if scope.summary is None or full.target.settings.on_overflow == "stop":
-        return full
-    covered = past.covered_to(scope.covers)
-    basis = replace(full, scope=replace(scope, summary=None), first=max(full.first, covered))
-    return _fitted(basis, max(start, covered), goal)
+    scope, past, first = basis.scope, basis.past, max(basis.scope.shortened, basis.first)
+    may_lessen = basis.target.settings.on_overflow != "stop"
+    for shortened in (max(0, scope.at - 1), scope.at) if may_lessen else ():
+        if any(place.turn.rounds for place in past.places[first:shortened]):
+            basis = replace(basis, scope=replace(scope, shortened=shortened))
+            yield basis, True
+
+    short = tuple(each if each.round is None else replace(each, round=each.round.shortened()) for each in basis.again)
+    again = (*short[:-1], *basis.again[-1:])  # the newest results are why it is sent
+    if again != basis.again:
+        basis = replace(basis, again=again)
+        yield basis, False
+    if scope.summary is not None and may_lessen:
+        first = max(basis.first, past.covered_to(scope.covers))
+        yield replace(basis, scope=replace(basis.scope, summary=None), first=first), False
 
 
 def _shorter(basis: RequestPlan, goal: float) -> Iterator[RequestPlan]:
@@ -276,9 +269,9 @@ def _shorter(basis: RequestPlan, goal: float) -> Iterator[RequestPlan]:
     shorter = _fitted(basis, start, goal)
     yield shorter
     ledger = shorter.size.ledger
-    shorter = _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
-    yield shorter
-    yield _lighter(shorter, start, goal)
+    yield _fitted(basis, ledger.last(ledger.count(start, end) - 1, start, end), goal)
+    for lighter, _ in _lighter(basis):
+        yield _decided(lighter, max(start, lighter.first), goal)
 
 
 def _counted(planned: RequestPlan) -> RequestPlan:
@@ -290,14 +283,6 @@ def _counted(planned: RequestPlan) -> RequestPlan:
         planned.target.meter.record_count(planned.sent, tokens)
     shorter = _fitted(planned, planned.cut.start)
     return replace(planned, counted=tokens) if shorter.cut.start == planned.cut.start else shorter
-
-
-def _length(planned: RequestPlan) -> int:
-    """Return the characters of a request, and the bytes of its files."""
-    messages = planned.request.messages
-    texts = [each.content if each.round is None else str(each.round) for each in messages]
-    files = [file.data for each in messages if each.attachments or each.round for file in each.files]
-    return sum(map(len, [*texts, *files]))
 
 
 def _size_of(refused: RequestPlan, overflow: Overflow, target: Target) -> int | None:
@@ -322,7 +307,7 @@ def overflow_error(
 ) -> ContextOverflowError:
     """Return the error for a request that does not fit, with figures and remedy; ``kept``: text was recorded."""
     target, limit, window, largest = plan.target, plan.target.limit, plan.target.window, _largest(plan)
-    overflow = refusal.overflow or Overflow() if refusal is not None else None
+    overflow = refusal.overflow if refusal is not None else None
     stated = overflow.input_tokens if overflow is not None else None
     used = stated or whole(plan.tokens)
     size = f"{'' if stated else 'about '}{used:,} tokens"
@@ -330,11 +315,11 @@ def overflow_error(
     margin = f" and a margin of {100 * share:.0f} % for estimates" if used <= limit else ""
     room = f"window {window.tokens:,} {window.origin}, {target.reserve:,} kept for the reply"
     what = f"{size}{margin} do not fit: {target.model} takes {limit:,} ({room})"
-    if overflow is None and plan.cut.reasons and not plan.cut.too_large:
+    if refusal is None and plan.cut.reasons and not plan.cut.too_large:
         what = f"{size} are more than {' and '.join(plan.cut.reasons)} allows"
     parts = ", ".join(f"{part} ({tokens:,})" for part, tokens in largest)
     recorded = "What came is kept, marked as cut" if kept or plan.again else "Nothing was recorded"
-    name = largest[0][0] if largest else ""
+    name = largest[0][0]
     longest = name if name == "the system prompt" else "this prompt"
     remedy = f"Shorten {longest}, or ask a model with a larger window (-m)."
     by_bytes = refusal is not None and refusal.by_bytes

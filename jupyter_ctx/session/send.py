@@ -133,7 +133,7 @@ def _with_notices(
     is_summed_up = sent.cut.means == "summarise after"
     after = [str(keep_summary(session, _drafted(session, coming), "after"))] if is_summed_up else []
     problems = session.once(*session.models.problems)
-    new = [line.text for line in notices_of(came) if not line.once or session.once(line.once)]
+    new = notices_of(came, session.once)
     outdated = _outdated(session, sent.scope.at) if record else []
     return replace(reply, notices=(*reply.notices, *problems, *before, *new, *outdated, *after))
 

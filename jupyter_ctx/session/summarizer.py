@@ -23,8 +23,6 @@ from .session import Session
 Method = Literal["extractive", "model"]
 LEAST_ROOM = 64  # tokens of transcript: where a model has less, it refuses the request
 NOTHING_OLDER = "the newest turns are always kept in full"
-NOT_ONE_TURN = "there are no turns"
-NO_MORE_TURNS = "no more turns than these are in view"
 
 
 class SummaryInput(NamedTuple):
@@ -58,7 +56,7 @@ class SummaryDraft(NamedTuple):
 
 def draft_summary(
     session: Session, method: Method | None = None, instructions: str | None = None, kept: int | None = None
-) -> SummaryDraft:  # fmt: skip
+) -> SummaryDraft:
     """Write a summary of the older turns and check it; nothing is recorded.
 
     The user's own lines complete it, or stand where a model fails. ``method``: as the setting ``summary_model`` says,
@@ -67,26 +65,27 @@ def draft_summary(
     planned, text = session.next_plan(), ""
     older, cap = _older(planned, kept), summary_cap(planned.target.limit)
     if not older.turns:
-        return SummaryDraft(f"Nothing to summarise: {_why_not(planned)}")
+        return SummaryDraft(f"Nothing to summarise: {NOTHING_OLDER}")
     done, used = f"Summarised {named_turns(older.numbers)}", method or ("model" if writer(session) else "extractive")
     if used == "model":
         try:
             text = model_summary(session, older, cap, instructions)
         except ChatError as error:
             used, done = "extractive", f"{done} by your own lines, for the model wrote no summary: {error}"
+    text = with_own_lines(text, older, planned.target, cap)
+    problem = _problem(text, older, planned)
+    if problem:
+        return SummaryDraft(f"Summary dropped: {problem}", failed=True)
     covers = planned.scope.covers.union(turn.id for turn in older.turns)
-    summary = Summary(with_own_lines(text, older, planned.target, cap), covers, used)
-    problem = _problem(summary, older, planned)
-    return SummaryDraft(f"Summary dropped: {problem}", failed=True) if problem else SummaryDraft(done, summary)
+    return SummaryDraft(done, Summary(text, covers, used))
 
 
 def summary_plan(planned: RequestPlan, used: int) -> Plan:
     """Return what a summary would do now, where ``used`` tokens are; no model is asked."""
     older = _older(planned)
     if not older.turns:
-        return Plan(_why_not(planned), possible=False)
-    frame = Summary("", frozenset(), "extractive")  # what stands around a summary counts, too
-    longest = _fixed_with(frame, planned) + summary_cap(planned.target.limit)
+        return Plan(NOTHING_OLDER, possible=False)
+    longest = _fixed_with("", planned) + summary_cap(planned.target.limit)
     most = min(longest, older.instead_of) + older.beside
     text = f"send {named_turns(older.numbers)} as a summary"
     return Plan(text, before=used, after=round(most), at_most=True)
@@ -106,12 +105,9 @@ def _older(planned: RequestPlan, kept: int | None = None) -> SummaryInput:
     )
 
 
-def _why_not(planned: RequestPlan) -> str:
-    return NOTHING_OLDER if planned.past.places else NOT_ONE_TURN
-
-
-def _fixed_with(summary: Summary, planned: RequestPlan) -> float:
-    """Return the tokens of what every request would begin with."""
+def _fixed_with(text: str, planned: RequestPlan) -> float:
+    """Return the tokens of what every request would begin with, with a summary and what stands around it."""
+    summary = Summary(text, frozenset(), "extractive")
     return planned.target.meter.fixed(replace(planned.scope, summary=summary).fixed)
 
 
@@ -159,13 +155,13 @@ def with_own_lines(text: str, older: SummaryInput, target: Target, cap: int) -> 
     return "\n".join([text, *(line for line in lines if line not in text)]).strip()
 
 
-def _problem(summary: Summary, older: SummaryInput, planned: RequestPlan) -> str:
+def _problem(text: str, older: SummaryInput, planned: RequestPlan) -> str:
     """Return why a summary may not stand for the turns; empty: it may."""
-    wanted, lost = facts.missing_facts(older.prompts, summary.text)
+    wanted, lost = facts.missing_facts(older.prompts, text)
     kept = len(wanted) - len(lost)
-    if not summary.text or kept < facts.MUST_KEEP * len(wanted):
+    if not text or kept < facts.MUST_KEEP * len(wanted):
         return f"it kept {kept} of {len(wanted)} numbers and names"
-    fixed = _fixed_with(summary, planned)
+    fixed = _fixed_with(text, planned)
     if fixed >= older.instead_of or fixed + older.beside > planned.target.limit:
         return "it is no smaller than what it stands for, or leaves no room"
     return ""

@@ -334,11 +334,11 @@ def test_a_row_that_a_server_was_too_busy_for_is_asked_again_the_next_time(hasty
 def test_the_address_in_the_environment_belongs_to_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"model": "openai/gpt-5.2", "max_tokens": 50, "dry_run": True, "store": None}
     usual = sweep("{{ text }}", WORDS[:2], **given)
-    digest = usual.plan.ask(0, 0).digest
+    digest = usual.plan.ask(0, 0).digest()
     assert "$" in str(usual.estimate)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://gateway.example:4000/v1")
     elsewhere = sweep("{{ text }}", WORDS[:2], **given)
-    assert elsewhere.plan.ask(0, 0).digest != digest
+    assert elsewhere.plan.ask(0, 0).digest() != digest
     assert "the price of openai/gpt-5.2 is unknown" in str(elsewhere.estimate)
 
 

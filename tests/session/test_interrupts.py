@@ -9,6 +9,7 @@ import pytest
 
 from jupyter_ctx import Chat, ChatInterrupted
 from jupyter_ctx.runtime.interrupts import interruptible, uninterrupted
+from jupyter_ctx.testing import ScriptedProvider
 
 
 def test_an_interrupt_waits_for_the_end_of_the_block() -> None:
@@ -36,6 +37,19 @@ def test_an_interrupt_is_let_through_where_a_block_waits_and_held_back_behind_it
         done.append("the end")
     assert done == ["behind it", "the end"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_between_two_tries_keeps_the_first_answer() -> None:
+    def interrupt(_: str) -> None:
+        if len(provider.requests) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    provider = ScriptedProvider(["{}", "{}"])
+    chat = Chat(provider=provider)
+    with pytest.raises(ChatInterrupted):
+        chat.send("Which?", schema={"type": "object", "required": ["a"]}, on_piece=interrupt)
+    assert [turn.reply for turn in chat.turns] == ["{}"]
+    assert len(provider.requests) == 2
 
 
 def test_other_threads_are_left_alone() -> None:

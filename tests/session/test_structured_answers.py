@@ -68,7 +68,7 @@ def test_an_answer_that_does_not_match_is_asked_for_once_more_in_the_same_turn()
     assert reply.usage.input_tokens == sum(sizes)
     assert chat.turns[0].usage == reply.usage
     assert any("asked for once more" in notice for notice in reply.notices)
-    assert "".join(shown) == f"{INVALID}\n\n{VALID}"
+    assert "".join(shown) == f"{INVALID}{VALID}"
 
 
 def test_an_answer_that_fails_twice_is_an_error_and_kept() -> None:

@@ -23,9 +23,8 @@ from ...conversation.text_safety import checked
 from ...errors import InvalidRequestError
 from ...models.registry import settings_with
 from ...runtime.redaction import Redactor
-from ...session.ask import Ask, beside_messages
+from ...session.ask import Ask
 from ...session.complete import as_answer
-from ...storage.stored_answers import digested
 from ...template.expressions import EXPRESSION, Expression, expression_error, key_error
 from ...tools.functions import Tool
 from ...wording import SLIP_SIMILARITY, nearest_name
@@ -341,7 +340,6 @@ class RunPlan:
     ) -> None:
         self.template, self.rows, self.arms, self.repeat, self.schema = template, rows, arms, repeat, schema
         self._answer_schema, self.tools = as_answer(schema), tools
-        self._deciding = [beside_messages(arm.settings, self._answer_schema, tools) for arm in arms]
         self.prompts: dict[tuple[int, int], RowPrompt] = {}
         known = dict[str, RowPrompt]()  # equal requests have one text in memory
         for row in range(len(rows)):
@@ -358,7 +356,7 @@ class RunPlan:
             text = checked(self.template.prompt(self.rows[row], arm.names))
         except InvalidRequestError as error:
             return RowPrompt(error=str(error))
-        return RowPrompt(text, digested(self._deciding[number], self._ask(arm.settings, text).messages))
+        return RowPrompt(text, self._ask(arm.settings, text).digest())
 
     def _group(self, known: Mapping[str, RowPrompt]) -> None:
         """Find the requests of one model that begin with the same 4,096 characters, so that one can go first."""
