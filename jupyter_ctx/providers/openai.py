@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -54,6 +55,7 @@ OLLAMA_LOADED = "/api/ps"
 COUNT_PATH = "/v1/chat/completions/input_tokens"
 ASK_TIMES = 3  # some know a window only once the model is loaded
 OF_RESULTS = "(The files in these results.)"
+BILLED = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 ENCRYPTED, LOGPROBS = "reasoning.encrypted_content", "message.output_text.logprobs"
 SENT_BACK = ("reasoning", "message", "function_call")
@@ -262,6 +264,11 @@ class Responses(Adapter):
     count_path = "/responses/input_tokens"
     api, reports_logprobs = "responses", True
     efforts = RESPONSES_FORMS
+
+    def _headers(self) -> dict[str, str]:
+        """Return the headers that hold the key, and those of the environment that say who is billed."""
+        billed = {header: os.environ.get(variable, "") for header, variable in BILLED.items()}
+        return super()._headers() | {header: name for header, name in billed.items() if name}
 
     def _body(self, request: Request, form: dict[str, Any] | None) -> dict[str, Any]:
         schema = {"name": request.schema.name, "schema": form, "strict": True} if request.schema and form else None

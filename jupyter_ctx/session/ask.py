@@ -33,6 +33,7 @@ from .plan import plan
 from .prompt import attached_parts, text_room
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
+NO_PAST = Conversation()  # of rows
 _shared_models = cache(Models)  # of all requests without a provider or key of their own: they share connections
 
 
@@ -109,9 +110,10 @@ class Asker:
 
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
-        target, past, question = self.target(ask, server=True), Conversation(), ask.messages[-1]
+        target, past, question = self.target(ask, server=True), NO_PAST, ask.messages[-1]
         before = ask.messages[1:-1] if ask.system else ask.messages[:-1]
         if before:
+            past = Conversation()
             past.append(Added(together((message, {}) for message in before).turns))
         target.check_files(question.attachments)
         target.check_tools()

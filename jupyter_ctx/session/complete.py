@@ -29,6 +29,7 @@ from ..errors import (
     ChatError,
     ContextOverflowError,
     InvalidAnswerError,
+    InvalidRequestError,
     ProviderError,
 )
 from ..models.pricing import with_unknown_price, worst_case
@@ -79,6 +80,11 @@ class StreamListener:
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     asked: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        for name in ("on_piece", "on_thought"):
+            if not callable(getattr(self, name)):
+                raise InvalidRequestError(f"{name} is {getattr(self, name)!r}: it must be a function.")
 
     def take(self, item: str | Thought) -> None:
         """Keep and show a piece that came."""

@@ -113,7 +113,7 @@ def _about_the_model(sent: RequestPlan) -> Iterator[str]:
     target, window = sent.target, sent.target.window
     if window.source == "assumed":
         yield (
-            f"The window of {target.model} is not known: {window.tokens:,} tokens are {window.origin}. "
+            f"The window of {target.model} is not known: {window.tokens:,} tokens are assumed. "
             f"Set it with %chat use {target.model} --window N, or in models.json."
         )
     if target.thinks is False:

@@ -194,7 +194,7 @@ def test_a_model_that_takes_text_only_is_not_sent_the_files_of_earlier_turns(tmp
     with answering(DIALECTS["completions"], DIALECTS["completions"].answer("A cat.")) as (chat, _):
         chat.send("What is it?", attachments=[image])
         reply = chat.send("Say it again.", model=local_model, max_tokens=8, base_url="none")
-        assert any("takes text only" in line for line in reply.notices)
+        assert any("does not take images" in line for line in reply.notices)
 
 
 def test_a_reply_ended_by_the_window_before_its_first_word_is_recovered_like_a_refusal() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from answering_rows import answering_rows
 
-from jupyter_ctx import ask
+from jupyter_ctx import InvalidRequestError, ask
 from jupyter_ctx.testing import ScriptedProvider
 
 
@@ -46,3 +47,10 @@ def test_several_threads_may_ask_at_once() -> None:
         answers = threads.map(lambda n: ask(f"number {n}", **asked.model).text, range(16))
         assert list(answers) == [f"NUMBER {n}" for n in range(16)]
     assert asked.most > 4
+
+
+def test_a_listener_that_is_no_function_is_refused_before_anything_is_sent() -> None:
+    guest = ScriptedProvider("Blue.")
+    with pytest.raises(InvalidRequestError, match="on_piece is 5"):
+        ask("Which colour?", provider=guest, on_piece=5)  # type: ignore[arg-type]
+    assert guest.requests == []
