@@ -181,8 +181,11 @@ class Library:
             raise InvalidRequestError(f"Another kernel talks in {name!r}: nothing was deleted. End that one first.")
         return row
 
-    def delete(self, row: ConversationRow) -> None:
-        """Delete a conversation, as :meth:`find` returned it, and all its content for good."""
+    def delete(self, name: str, *, confirm: str) -> ConversationRow:
+        """Delete a conversation and all its content for good; ``confirm`` repeats its name."""
+        row = self.find(name)
+        if confirm != name:
+            raise InvalidRequestError(f"{confirm!r} is not {name!r}: nothing was deleted.")
         gone = next((chat for chat in self._chats.values() if chat.name == row.name), None)
         self._journal().store.delete(row.id)
         forget(row.id)
@@ -190,9 +193,10 @@ class Library:
             gone.close()
             self._chats = {called: chat for called, chat in self._chats.items() if chat is not gone}
         if gone is not None and gone is self._current:
-            name = next((other.name for other in self.rows() if not is_held_elsewhere(other)), None)  # used before
-            known = self._chats.get(name or "")
-            self._make_current(known or self._open(gone.config, name, afresh=name is None))
+            newest = next((other.name for other in self.rows() if not is_held_elsewhere(other)), None)  # used before
+            known = self._chats.get(newest or "")
+            self._make_current(known or self._open(gone.config, newest, afresh=newest is None))
+        return row
 
     def delete_answers(self) -> int:
         """Delete every stored answer of runs over tables for good, and return how many. Raises StoreError."""

@@ -220,13 +220,17 @@ class Meter:
         self._surplus = max(self._surplus, most / max(now_expected, 1.0))
         self._settle()
 
-    def record_count(self, sent: SentRequest, total: int) -> None:
-        """Learn from the total of a request that was counted but not answered. Parts counted before keep their size."""
+    def record_count(self, sent: SentRequest, total: int) -> bool:
+        """Learn from the total of a request that was counted but not answered, and return whether it is plausible.
+
+        Parts counted before keep their size.
+        """
         shares = self._shares(sent, self._beside_turns(sent), total)
         if shares is not None:
             self._prompt = sent.prompt, max(shares.pop(NEW_PROMPT) - sent.attached, 0.0)
             self._keep(shares)
             self._settle()
+        return shares is not None
 
     def _beside_turns(self, sent: SentRequest) -> PartSizes:
         return {NEW_PROMPT: self.message(sent.prompt) + sent.attached, sent.fixed: self.fixed(sent.fixed)}

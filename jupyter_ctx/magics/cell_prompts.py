@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     from ..tools.functions import Tool
 
 EXPLAIN = "Explain this error and how to mend it."
-NOTHING_NEW = "-a {}: no cell goes along; what earlier prompts sent, and has not changed, is in the conversation."
+NOTHING_NEW = (
+    "-a {}: no cell goes along. None has run since the last prompt, or the conversation has them already; -a cells:all "
+    "takes those before it, too."
+)
 NO_TEXTS = (
     "Markdown cells do not go along: they are read from the notebook's file once it is saved, where that is known."
 )

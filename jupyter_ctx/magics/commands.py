@@ -180,9 +180,10 @@ def _delete(call: Call, conversation: str = "") -> object:
     if call.options.answers:
         _confirm("answers", "This deletes what all maps have stored, for good; they would be paid again.")
         return f"Deleted {words_of.counted(library.delete_answers(), 'answer')} of maps. That cannot be undone."
-    row, before = library.find(conversation), library.current
+    library.find(conversation)  # raises for an unknown one
+    before = library.current
     _confirm(conversation, f"This deletes {conversation!r} with all its turns for good.")
-    library.delete(row)
+    row = library.delete(conversation, confirm=conversation)
     say(f"Deleted {conversation!r} with {words_of.turns(row.turns)}. That cannot be undone.")
     return None if library.current is before else call.host.now_in(library.current)
 

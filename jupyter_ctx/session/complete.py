@@ -190,6 +190,9 @@ def complete(
             anew = replace(coming, pieces=[], thoughts=[], on_first=nothing)
             after = _completed(models, continued(came.sent, again), anew)
         came = _joined(came, after, again)
+    if caller is not None and came.reply is not None and came.reply.calls and came.error is None:
+        notice = f"No answer came in {caller.rounds} rounds of calls: %chat config tool_rounds N allows more."
+        return came._replace(reply=replace(came.reply, notices=(*came.reply.notices, notice)))
     if wrong is not None and isinstance(came.error, ChatError):
         wrong.args = (f"{wrong} Asking once more failed: {came.error}",)
         return came._replace(error=wrong)

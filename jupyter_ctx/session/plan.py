@@ -46,6 +46,7 @@ class RequestPlan:
     with that
     retry: how many refusals came before
     counted: tokens of the whole request as the provider counted them, where it was asked
+    scale: how many of the server's tokens, by its refusal, each of those here is, where these cannot be corrected
     """
 
     message: Message
@@ -61,6 +62,7 @@ class RequestPlan:
     again: tuple[Message, ...] = ()
     retry: int = 0
     counted: int | None = None
+    scale: float = 1.0
 
     @cached_property
     def tokens(self) -> float:
@@ -173,8 +175,7 @@ def smaller(refused: RequestPlan, target: Target, error: ContextOverflowError) -
     smaller.
     """
     old, size = refused.target, _size_of(refused, error.overflow or Overflow(), target)
-    if size is not None and refused.request.schema is None:
-        old.meter.record_count(refused.sent, size)
+    is_learned = size is not None and refused.request.schema is None and old.meter.record_count(refused.sent, size)
     tokens = size or refused.tokens
     goal = goal_after_refusal(tokens, target.limit, retry=refused.retry)
     if error.by_bytes:
@@ -183,9 +184,14 @@ def smaller(refused: RequestPlan, target: Target, error: ContextOverflowError) -
         goal = float(target.limit)
     elif refused.retry and not target.limit_is_stated:
         goal = 1.0  # nobody has said how much fits: the last try sends the least that may be sent
+    basis = replace(refused, target=target, retry=refused.retry + 1, scale=1.0)
+    if size is not None and size > refused.tokens and not is_learned:
+        now = _decided(basis, refused.cut.start).size
+        scale = max(1.0, size / (now.tokens_from(refused.cut.start) + now.prompt))
+        basis, goal = replace(basis, scale=scale), goal / scale
     # compared as text: what was learned may have changed every estimate
     before = len(str(refused.request.messages))
-    for shorter in _shorter(replace(refused, target=target, retry=refused.retry + 1), goal):
+    for shorter in _shorter(basis, goal):
         if _shorter_reply(old, target) or len(str(shorter.request.messages)) < before:
             return shorter
     raise overflow_error(shorter, error)
@@ -236,7 +242,8 @@ def _decided(basis: RequestPlan, start: int, goal: float | None = None) -> Reque
         asked += meter.message(each.text) + file_tokens(each.files, meter.vision)
     fixed = meter.fixed(scope.fixed)
     guessed = 0.0 if meter.counted(scope.fixed) else fixed
-    size = RequestSize(ledger, target.limit, start, scope.at, basis.first, fixed, guessed, asked, basis.lasting)
+    limit = int(target.limit / basis.scale)
+    size = RequestSize(ledger, limit, start, scope.at, basis.first, fixed, guessed, asked, basis.lasting)
     return replace(basis, size=size, cut=decide(size, target.settings, goal=goal), counted=None)
 
 

@@ -129,7 +129,7 @@ def _show_again(session: Session, said: TurnAdded, known: StoredAnswers) -> None
 def record_offer(session: Session, answers: Alternatives, chosen: str = "") -> None:
     """Record several answers: the ``chosen`` one is the turn, else the first whole one, else the first there is."""
     there = [answer for answer in answers.answers if not answer.error]
-    first = next((answer for answer in there if not answer.problem), there[0])
+    first = min(there, key=lambda answer: (bool(answer.problem), answer.record.stop_reason != "stop"))
     session.record(Offered(answers), Chosen(answers.id, chosen or first.record.id))
 
 

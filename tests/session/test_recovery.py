@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import random
 import statistics
+from collections.abc import Iterator
 
 import pytest
 
 from benchmarks.recovery import KINDS, STATED, Kind, Simulated, prose, run
-from jupyter_ctx import Chat, ContextOverflowError
+from jupyter_ctx import Chat, ContextOverflowError, Reply
+from jupyter_ctx.context.overflow import Overflow
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.providers.base import Request
 
 LIMIT = 2_000
 CASES = 60
@@ -79,3 +83,24 @@ def test_a_recovered_cell_summarises_what_was_left_out_after_its_reply() -> None
     assert reply.notices[0].startswith("Too long (")
     assert any(notice.startswith("Summarised") for notice in reply.notices)
     assert len(provider.refused) == 1
+
+
+@pytest.mark.parametrize("window", [None, 16_000, 128_000])
+def test_a_turn_that_the_server_counts_many_times_larger_than_reported_stops_no_later_cell(
+    window: int | None,
+) -> None:
+    class Server:
+        """Counts long words nine times."""
+
+        def stream(self, request: Request) -> Iterator[str | Reply]:
+            size = sum(len(each.text) // 4 * (9 if "Xylophone" in each.text else 1) + 4 for each in request.messages)
+            if size > 4_000:
+                raise ContextOverflowError("Too long.", overflow=Overflow(context_window=4_000, input_tokens=size))
+            text = "Xylophone " * 250 if request.messages[-1].text == "Go on." else "Yes."
+            yield text
+            yield Reply(text, Usage(size, len(text) // 4))
+
+    chat = Chat("m", provider=Server(), window=window, max_tokens=100)
+    for prompt in ("One?", "Two?", "Go on.", "Three?", "Four?"):
+        chat.send(prompt)
+    assert [turn.prompt for turn in chat.turns] == ["One?", "Two?", "Go on.", "Three?", "Four?"]

@@ -179,7 +179,7 @@ def test_what_was_deleted_does_not_come_back_with_what_waited(
     with locked():
         chat.add_messages([{"role": "user", "content": "apricot"}])
         assert "kept in memory" in chat.session.notices()[0]
-    library.delete(library.find(name))
+    library.delete(name, confirm=name)
     chat.add_messages([{"role": "user", "content": "apricot, by who still holds it"}])
     library.new("another")
     close_stores()
@@ -191,7 +191,7 @@ def test_a_deletion_that_fails_costs_nothing(desk: Desk, locked: Lock) -> None:
     library = desk.open(desk.folder / "a.ipynb")
     library.current.add_messages([{"role": "user", "content": "apricot"}])
     with locked(), pytest.raises(StoreError):
-        library.delete(library.find("main"))
+        library.delete("main", confirm="main")
     library.current.add_messages([{"role": "user", "content": "plum"}])
     assert [turn.prompt for turn in desk.open(desk.folder / "a.ipynb").current.turns] == ["apricot", "plum"]
 

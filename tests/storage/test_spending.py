@@ -183,7 +183,7 @@ def other(library: Library, how: str) -> Chat:
         return library.get("side")
     elif how == "delete":
         library.new()
-        library.delete(library.find(before.name))
+        library.delete(before.name, confirm=before.name)
     else:
         getattr(library, how)()
     return library.current

@@ -154,7 +154,7 @@ def test_on_a_disk_that_machines_share_there_is_no_shared_memory_file(
     lib = library(file)
     say(lib.current, "one")
     say(lib.new("gone"), "apricot")
-    lib.delete(lib.find("gone"))
+    lib.delete("gone", confirm="gone")
     assert [path.name for path in tmp_path.glob("store.sqlite*")] == ["store.sqlite"]
     assert b"apricot" not in file.read_bytes()
     close_stores()
@@ -182,7 +182,7 @@ def test_a_deleted_conversation_is_gone_for_good(address: str, content: Content)
     gone.configure(model="ollama/apricot")
     assert "apricot" in content()
     row = lib.find("gone")
-    lib.delete(row)
+    lib.delete(row.name, confirm=row.name)
     assert (row.name, row.turns) == ("gone", 60)
     assert "apricot" not in content()
     assert len(library(address).get("main").turns) == 60
@@ -198,7 +198,7 @@ def test_while_another_program_reads_the_file_a_deleted_text_may_stay_and_that_i
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute(f"SELECT count(*) FROM {EVENTS}").fetchall()
-        lib.delete(lib.find("gone"))
+        lib.delete("gone", confirm="gone")
         say(lib.current, "later")
         (notice,) = lib.current.session.notices()
         assert "while another program reads it" in notice
