@@ -122,10 +122,6 @@ class Models:
         )  # fmt: skip
         return self.renewed(target)
 
-    def served_name(self, target: Target) -> str:
-        """Return what the server of a target calls its model, as its last reply said; empty before."""
-        return self._served_names.get(target.provider.endpoint, "")
-
     def renewed(self, target: Target) -> Target:
         """Return the same with what was learned of its limit since."""
         limit = self._limits.get(target.provider.endpoint, NO_LIMIT)

@@ -6,8 +6,6 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import assert_type
 
-from jupyter_ctx.session.tables import View
-
 from jupyter_ctx import (
     Chat,
     ChatError,
@@ -34,6 +32,7 @@ from jupyter_ctx import (
 from jupyter_ctx.experiments.table.results import Result
 from jupyter_ctx.providers.base import Request, SupportsStream, Thought
 from jupyter_ctx.session.actions import Change
+from jupyter_ctx.session.tables import View
 from jupyter_ctx.testing import Answer, ScriptedProvider, check_provider
 
 chat = Chat("local/smollm2", window=2_048, store=Path("talk.sqlite"), name="notes")
