@@ -234,11 +234,12 @@ def pick(session: Session, number: int, version: int) -> Change:
 
 def choose_answer(session: Session, number: int, alternatives: str | None = None) -> Change:
     """Make one of several answers, by its number from 1, the turn; ``None``: of those that came last."""
-    past = session.conversation
-    offered = past.offers.get(alternatives) if alternatives else next(reversed(past.offers.values()), None)
+    past, seen, offers = session.conversation, session.notebook.seen, list(session.conversation.offers.values())
+    shown = [each for each in offers if not seen.isdisjoint(turn.id for turn in each.turns)]  # so far, in a Run All
+    offered = past.offers.get(alternatives) if alternatives else next(reversed(shown or offers), None)
     if offered is None:
-        shown = (turn.id for each in past.newest(events.Offered) for turn in each.alternatives.turns)
-        if session.is_behind and not session.notebook.seen.isdisjoint(shown):
+        earlier = (turn.id for each in past.newest(events.Offered) for turn in each.alternatives.turns)
+        if session.is_behind and not seen.isdisjoint(earlier):
             return _unchanged("The answers above are stored, with the one that was taken")
         raise InvalidRequestError("No answers stand side by side: %%chat -m A -m B asks several models at once.")
     answer = _answer_at(offered.answers, number, "What stands side by side")

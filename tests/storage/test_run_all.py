@@ -138,3 +138,22 @@ def test_run_all_after_a_restart_asks_nothing_of_any_kind(manager: KernelManager
         again.client.stop_channels()
     assert [name for name in ASKING if not first[name]] == []
     assert {name: count for name, count in asked.items() if count} == {}
+
+
+def test_a_pick_holds_in_run_all_though_answers_stand_side_by_side_further_down(
+    manager: KernelManager, tmp_path: Path
+) -> None:
+    turns = "[turn.id for turn in get_chat().turns]"
+    cells = {"a": "%%chat -n 2\nA title?", "b": "%chat pick 2", "c": "%%chat\nMore.", "d": "%%chat -n 2\nAnother?"}
+    with serve(answer) as (url, seen):
+        cells = {"setup": SETUP.replace("{url}", url), **cells}
+        kernel = Kernel(manager)
+        run_all(kernel, cells, seen, 0)
+        before = kernel.value(turns)
+        kernel.client.stop_channels()
+        manager.restart_kernel(now=True, env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb")})
+        again = Kernel(manager)
+        asked = run_all(again, cells, seen, 0)
+        assert again.value(turns) == before
+        again.client.stop_channels()
+    assert not any(asked.values())
