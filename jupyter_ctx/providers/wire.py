@@ -115,7 +115,13 @@ class Client:
 
     def json(self, path: str, headers: Mapping[str, str], body: bytes | None = None, *, seconds: float) -> Any:
         """Return the JSON that the server answers. Raises a Refusal, and ValueError for anything else."""
-        with closing(self.open(path, headers, body, seconds=seconds)) as response:
+        try:
+            response = self.open(path, headers, body, seconds=seconds)
+        except Exception as error:
+            if failure(error) != "reset":  # of a connection that the server had closed meanwhile
+                raise
+            response = self.open(path, headers, body, seconds=seconds)
+        with closing(response):
             return json.loads(b"".join(body_bytes(response)))
 
     def close(self) -> None:
