@@ -175,7 +175,9 @@ def smaller(refused: RequestPlan, target: Target, error: ContextOverflowError) -
     smaller.
     """
     old, size = refused.target, _size_of(refused, error.overflow or Overflow(), target)
-    is_learned = size is not None and refused.request.schema is None and old.meter.record_count(refused.sent, size)
+    is_learned = False
+    if size is not None and refused.request.schema is None:
+        is_learned = old.meter.record_count(refused.sent, size)
     tokens = size or refused.tokens
     goal = goal_after_refusal(tokens, target.limit, retry=refused.retry)
     if error.by_bytes:
